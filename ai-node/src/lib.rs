@@ -1,0 +1,1 @@
+//! Decides for the AI seats.

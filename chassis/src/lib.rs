@@ -1,0 +1,1 @@
+//! What every process of Wizard has: telemetry, readiness, operations port, shutdown.

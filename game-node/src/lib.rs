@@ -1,0 +1,1 @@
+//! Owns lobbies and runs them on one thread.

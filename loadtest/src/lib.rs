@@ -1,0 +1,1 @@
+//! Players by the thousand over real connections.

@@ -1,0 +1,1 @@
+//! Every message between processes and with players.

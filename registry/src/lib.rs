@@ -1,0 +1,1 @@
+//! Presence, ownership and sessions: in Redis, or in this process.

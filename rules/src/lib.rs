@@ -1,0 +1,1 @@
+//! The game of Wizard as a pure state machine.

@@ -1,0 +1,3 @@
+//! The program `wizard`.
+
+fn main() {}
