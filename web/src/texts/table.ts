@@ -1,0 +1,2 @@
+/** The table, the score sheet and the end of a game. */
+export const table = {}
