@@ -1,0 +1,48 @@
+# Wizard: `make run` plays, `make test` proves. Both set up what they need.
+
+CARGO ?= cargo
+# Whatever else the program shall be told: make run ARGS="--listen-addr 0.0.0.0:8080"
+ARGS ?=
+
+WEB_INSTALLED := web/node_modules/.package-lock.json
+WEB_BUILT := web/dist/index.html
+WEB_SOURCES := $(wildcard web/*.html web/*.ts web/*.js web/*.json) \
+	$(shell find web/src web/public -type f 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help run web test bench fmt docs
+
+help: ## Show what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 14
+
+run: ## Build everything and play on http://127.0.0.1:8080
+	@scripts/prepare run
+	@$(MAKE) --no-print-directory web
+	@$(CARGO) build --release --locked --bin wizard
+	@exec target/release/wizard $(ARGS)
+
+web: $(WEB_BUILT) ## Build the web client, which the program embeds
+
+test: ## Check and test everything, cheap to dear; stops at the first fault
+	@scripts/prepare test
+	@scripts/test
+
+bench: ## Measure what the docs promise in figures
+	@scripts/prepare run
+	$(CARGO) bench --locked --workspace --benches
+
+fmt: ## Format all sources
+	$(CARGO) fmt --all
+	cd web && npm run --silent format
+
+docs: ## Build the book into docs/book
+	@command -v mdbook >/dev/null || { echo "make docs needs mdbook: cargo install mdbook"; exit 1; }
+	mdbook build docs
+
+$(WEB_INSTALLED): web/package.json web/package-lock.json
+	@cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+$(WEB_BUILT): $(WEB_INSTALLED) $(WEB_SOURCES)
+	@cd web && npm run --silent build
+	@touch $@
