@@ -58,7 +58,7 @@ fn options_change_by_field_and_never_contradict_each_other() {
     check_options(
         &json!({"turn_seconds": 30}),
         &json!({"turn_seconds": null}),
-        Ok(default),
+        &Ok(default),
     );
     for seconds in [0, 9, 301, 70_000] {
         check_options(
