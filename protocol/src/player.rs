@@ -1,0 +1,315 @@
+//! What a player's program may send.
+
+use rules::{Action, OptionsPatch};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::code::ErrorCode;
+use crate::id::{LobbyCode, PlayerId};
+use crate::limit::MAX_ID_CHARS;
+use crate::lobby::{AiLevel, Reaction};
+use crate::name::PlayerName;
+
+/// One frame of a player: a message, and the `id` by which its error is told apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlayerFrame {
+    /// Repeated in the message's `error`; up to [`MAX_ID_CHARS`] characters.
+    pub id: Option<String>,
+    /// What the player wants.
+    pub message: PlayerMessage,
+}
+
+/// Everything a player can say, by its `type`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum PlayerMessage {
+    /// First of all: who this is.
+    Hello(Hello),
+    /// A lobby of one's own.
+    CreateLobby(Named),
+    /// A seat in somebody's lobby.
+    JoinLobby(JoinLobby),
+    /// A seat in any public lobby.
+    QuickPlay(Named),
+    /// To see a lobby without a seat.
+    WatchLobby(WatchLobby),
+    /// To give up the seat, or stop watching.
+    LeaveLobby,
+    /// An AI on the next free seat.
+    AddAi(AddAi),
+    /// Takes somebody's seat away before the game.
+    RemovePlayer(OtherPlayer),
+    /// How the next game is played.
+    SetOptions(SetOptions),
+    /// Deals the first round.
+    StartGame,
+    /// A move.
+    Action(Act),
+    /// Gives the seat of somebody who is away to an AI.
+    ReplacePlayer(OtherPlayer),
+    /// A short sign to the table.
+    React(React),
+    /// Back to the lobby after the game.
+    ReturnToLobby,
+    /// Asks for a `pong`.
+    Ping(Ping),
+}
+
+/// Opens a connection; everything before it is refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Hello {
+    /// What an earlier `welcome` gave, or null. A text that is no token counts as an unknown one: a stranger's.
+    #[serde(deserialize_with = "present")]
+    pub token: Option<String>,
+    /// Whether a `state` may leave out what has not changed.
+    #[serde(default)]
+    pub partial: bool,
+}
+
+/// `create_lobby` and `quick_play`: who sits down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Named {
+    /// What the player wants to be called.
+    pub name: PlayerName,
+}
+
+/// Asks for a seat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct JoinLobby {
+    /// The lobby's six letters.
+    pub code: LobbyCode,
+    /// What the player wants to be called.
+    pub name: PlayerName,
+}
+
+/// Asks to see a lobby.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WatchLobby {
+    /// The lobby's six letters.
+    pub code: LobbyCode,
+}
+
+/// Adds an AI seat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AddAi {
+    /// How well it plays.
+    #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<AiLevel>"))]
+    pub level: AiLevel,
+}
+
+/// Names another player of the lobby.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct OtherPlayer {
+    /// Their id.
+    pub player_id: PlayerId,
+}
+
+/// Changes some options; those left out stay as they are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct SetOptions {
+    /// Options of the game.
+    #[serde(flatten)]
+    pub options: OptionsPatch,
+    /// Whether `quick_play` may bring strangers here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub public: Option<bool>,
+}
+
+/// A move of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Act {
+    /// The move, as `legal_actions` spelled it.
+    pub action: Action,
+    /// The observation's `turn` that it answers: with it, a move that is sent twice is played once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub turn: Option<u32>,
+}
+
+/// A sign to the table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct React {
+    /// Which one.
+    pub reaction: Reaction,
+}
+
+/// Asks for a `pong` with the same `nonce`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Ping {
+    /// Up to [`MAX_ID_CHARS`] characters.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "short_text")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub nonce: Option<String>,
+}
+
+/// A frame that is no message: always `invalid_message`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    /// The frame's `id`, where that much could be read.
+    pub id: Option<String>,
+    /// English, for people: names the field and what is wrong with it.
+    pub message: String,
+}
+
+impl Malformed {
+    /// The code it is answered with.
+    pub const CODE: ErrorCode = ErrorCode::InvalidMessage;
+}
+
+impl PlayerFrame {
+    /// Reads one text frame. Unknown fields are ignored.
+    ///
+    /// # Errors
+    /// [`Malformed`] if the text is not one JSON object of a known `type` whose fields are all there and well formed.
+    pub fn parse(text: &str) -> Result<Self, Malformed> {
+        let head: Head = serde_json::from_str(text).map_err(|error| Malformed {
+            id: None,
+            message: format!("not a JSON object with a type: {error}"),
+        })?;
+        let id = match head.id {
+            None | Some(serde_json::Value::Null) => None,
+            Some(serde_json::Value::String(id)) if id.chars().count() <= MAX_ID_CHARS => Some(id),
+            Some(_) => {
+                let message = format!("id: must be a string of up to {MAX_ID_CHARS} characters");
+                return Err(Malformed { id: None, message });
+            }
+        };
+        match read_message(&head.kind, text) {
+            Ok(message) => Ok(Self { id, message }),
+            Err(message) => Err(Malformed { id, message }),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "type")]
+    kind: String,
+    id: Option<serde_json::Value>,
+}
+
+/// Two passes over the text, where serde's own enum by tag would take one: only so does an error name its field.
+fn read_message(kind: &str, text: &str) -> Result<PlayerMessage, String> {
+    Ok(match kind {
+        "hello" => PlayerMessage::Hello(fields(text)?),
+        "create_lobby" => PlayerMessage::CreateLobby(fields(text)?),
+        "join_lobby" => PlayerMessage::JoinLobby(fields(text)?),
+        "quick_play" => PlayerMessage::QuickPlay(fields(text)?),
+        "watch_lobby" => PlayerMessage::WatchLobby(fields(text)?),
+        "leave_lobby" => PlayerMessage::LeaveLobby,
+        "add_ai" => PlayerMessage::AddAi(fields(text)?),
+        "remove_player" => PlayerMessage::RemovePlayer(fields(text)?),
+        "set_options" => PlayerMessage::SetOptions(fields(text)?),
+        "start_game" => PlayerMessage::StartGame,
+        "action" => PlayerMessage::Action(fields(text)?),
+        "replace_player" => PlayerMessage::ReplacePlayer(fields(text)?),
+        "react" => PlayerMessage::React(fields(text)?),
+        "return_to_lobby" => PlayerMessage::ReturnToLobby,
+        "ping" => PlayerMessage::Ping(fields(text)?),
+        unknown => {
+            let shown: String = unknown.chars().take(MAX_ID_CHARS).collect();
+            return Err(format!("type: there is no message {shown:?}"));
+        }
+    })
+}
+
+fn fields<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = without_position(&error.into_inner());
+        if path == "." { reason } else { format!("{path}: {reason}") }
+    })
+}
+
+/// The position in the text helps nobody who wrote an object and not a text.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// Null is a value here, a missing field is an error.
+fn present<'de, D: Deserializer<'de>>(json: D) -> Result<Option<String>, D::Error> {
+    Option::deserialize(json)
+}
+
+fn short_text<'de, D: Deserializer<'de>>(json: D) -> Result<Option<String>, D::Error> {
+    let text: Option<String> = Option::deserialize(json)?;
+    match text {
+        Some(text) if text.chars().count() > MAX_ID_CHARS => Err(serde::de::Error::custom(format!(
+            "must be a string of up to {MAX_ID_CHARS} characters"
+        ))),
+        other => Ok(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        PlayerFrame::parse(text).expect_err(text).message
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_the_id_is_kept() {
+        let frame = PlayerFrame::parse(r#"{"type":"join_lobby","id":"7","code":"abcd23","name":" Ada ","x":[1]}"#);
+        let frame = frame.unwrap();
+        assert_eq!(frame.id.as_deref(), Some("7"));
+        let PlayerMessage::JoinLobby(join) = frame.message else { panic!("a join") };
+        assert_eq!((join.code.as_str(), join.name.as_str()), ("ABCD23", "Ada"));
+    }
+
+    #[test]
+    fn an_error_names_the_field_and_the_reason() {
+        for (text, expected) in [
+            (r#"{"type":"join_lobby","name":"Ada"}"#, "missing field `code`"),
+            (r#"{"type":"join_lobby","name":5,"code":"ABCD23"}"#, "name: invalid type: integer `5`"),
+            (r#"{"type":"join_lobby","name":"Ada","code":"ABC"}"#, "code: a lobby code is six letters"),
+            (r#"{"type":"create_lobby","name":"   "}"#, "name: a name needs at least one"),
+            (r#"{"type":"hello"}"#, "missing field `token`"),
+            (r#"{"type":"action","action":{"type":"fold"}}"#, "action"),
+            (r#"{"type":"react","reaction":"cheer"}"#, "reaction: unknown variant `cheer`"),
+            (r#"{"type":"dance"}"#, "type: there is no message \"dance\""),
+            (r#"{"type":5}"#, "not a JSON object with a type"),
+            (r#"{"id":"1"}"#, "missing field `type`"),
+            ("[]", "not a JSON object"),
+            ("nonsense", "not a JSON object"),
+            (r#"{"type":"ping","id":5}"#, "id: must be a string"),
+        ] {
+            let message = refused(text);
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_message_keeps_its_id() {
+        let malformed = PlayerFrame::parse(r#"{"type":"join_lobby","id":"a"}"#).unwrap_err();
+        assert_eq!(malformed.id.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn ids_and_nonces_are_bounded() {
+        let long = "x".repeat(MAX_ID_CHARS + 1);
+        assert!(refused(&format!(r#"{{"type":"ping","nonce":"{long}"}}"#)).starts_with("nonce: "));
+        assert!(refused(&format!(r#"{{"type":"ping","id":"{long}"}}"#)).starts_with("id: "));
+        let just = "é".repeat(MAX_ID_CHARS);
+        assert!(PlayerFrame::parse(&format!(r#"{{"type":"ping","nonce":"{just}","id":"{just}"}}"#)).is_ok());
+    }
+}
