@@ -43,7 +43,8 @@ pub struct LobbyCode([u8; CODE_CHARS]);
 impl LobbyCode {
     /// The code that 30 random bits stand for; higher bits are ignored.
     pub fn from_bits(bits: u32) -> Self {
-        let letter = |place: usize| CODE_LETTERS[(bits >> (5 * place)) as usize % CODE_LETTERS.len()];
+        let letter =
+            |place: usize| CODE_LETTERS[(bits >> (5 * place)) as usize % CODE_LETTERS.len()];
         Self(std::array::from_fn(letter))
     }
 
@@ -104,7 +105,11 @@ impl FromStr for PlayerId {
             Some(digits) => is_lower_hex(digits, AI_HEX_CHARS),
             None => is_lower_hex(text, PERSON_HEX_CHARS),
         };
-        if valid { Ok(Self(text.to_owned())) } else { Err(InvalidId::Player) }
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidId::Player)
+        }
     }
 }
 
@@ -166,7 +171,11 @@ impl FromStr for TokenHash {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        if is_lower_hex(text, HASH_HEX_CHARS) { Ok(Self(text.to_owned())) } else { Err(InvalidId::Hash) }
+        if is_lower_hex(text, HASH_HEX_CHARS) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidId::Hash)
+        }
     }
 }
 
@@ -176,7 +185,10 @@ impl FromStr for TokenHash {
 pub struct ConnectionId(pub u64);
 
 fn is_lower_hex(text: &str, chars: usize) -> bool {
-    text.len() == chars && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == chars
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 macro_rules! text_form {
@@ -235,7 +247,9 @@ mod tests {
     #[test]
     fn a_code_is_read_in_any_case_and_written_in_capitals() {
         assert_eq!("abcd23".parse::<LobbyCode>().unwrap().as_str(), "ABCD23");
-        for wrong in ["", "ABCDE", "ABCDEFG", "ABCDE0", "ABCDEO", "ABCDE1", "ABCDEI", "ABCDEÄ", "AB CDE"] {
+        for wrong in [
+            "", "ABCDE", "ABCDEFG", "ABCDE0", "ABCDEO", "ABCDE1", "ABCDEI", "ABCDEÄ", "AB CDE",
+        ] {
             assert_eq!(wrong.parse::<LobbyCode>(), Err(InvalidId::Code), "{wrong}");
         }
     }
@@ -253,7 +267,14 @@ mod tests {
     fn ids_of_people_and_ai_seats_are_told_apart() {
         assert!(PlayerId::ai([1, 2, 3, 4]).is_ai());
         assert_eq!(PlayerId::person([0xab; 6]).as_str(), "abababababab");
-        for wrong in ["", "ABABABABABAB", "abababababa", "ai-0123456", "ai-0123456g", "ai-012345678"] {
+        for wrong in [
+            "",
+            "ABABABABABAB",
+            "abababababa",
+            "ai-0123456",
+            "ai-0123456g",
+            "ai-012345678",
+        ] {
             assert_eq!(wrong.parse::<PlayerId>(), Err(InvalidId::Player), "{wrong}");
         }
     }

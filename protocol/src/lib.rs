@@ -23,7 +23,8 @@ pub mod server;
 
 #[cfg(test)]
 mod golden;
-#[cfg(all(test, feature = "typescript"))]
+#[cfg(test)]
+#[cfg(feature = "typescript")]
 mod typescript;
 
 pub use code::{CloseCode, ErrorCode};

@@ -52,7 +52,10 @@ pub enum Reaction {
 /// The lobby as everybody at the table sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[expect(clippy::struct_excessive_bools, reason = "these are the fields of the contract")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "these are the fields of the contract"
+)]
 pub struct LobbyView {
     /// Six letters.
     pub code: LobbyCode,

@@ -40,8 +40,8 @@ impl PlayerName {
         if !is_taken(self) {
             return self.clone();
         }
-        (2..)
-            .map(|number: u32| self.numbered(number))
+        (2..=u32::MAX)
+            .map(|number| self.numbered(number))
             .find(|candidate| !is_taken(candidate))
             .expect("finitely many names are taken")
     }
@@ -75,7 +75,8 @@ impl FromStr for PlayerName {
 
 /// Control characters, and those that turn the direction of the text around them: a name must not rewrite its line.
 fn is_unprintable(char: char) -> bool {
-    char.is_control() || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+    char.is_control()
+        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
 impl From<PlayerName> for String {
@@ -110,7 +111,11 @@ mod tests {
 
     fn check(text: &str, expected: Result<&str, InvalidName>) {
         let name = text.parse::<PlayerName>();
-        assert_eq!(name.as_ref().map(PlayerName::as_str), expected.as_ref().copied(), "{text:?}");
+        assert_eq!(
+            name.as_ref().map(PlayerName::as_str),
+            expected.as_ref().copied(),
+            "{text:?}"
+        );
     }
 
     #[test]
@@ -131,7 +136,8 @@ mod tests {
         let taken = ["Ada", "Ada (2)"].map(|name| name.parse::<PlayerName>().unwrap());
         let unique = |name: &str| {
             let name: PlayerName = name.parse().unwrap();
-            name.unique_among(|candidate| taken.contains(candidate)).to_string()
+            name.unique_among(|candidate| taken.contains(candidate))
+                .to_string()
         };
         assert_eq!(unique("Ada"), "Ada (3)");
         assert_eq!(unique("Bob"), "Bob");

@@ -2,7 +2,7 @@
 //! gateway, which never parses one.
 
 use bytes::Bytes;
-use serde::de::{Error as _, Visitor};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limit::MAX_EVENTS;
@@ -14,7 +14,11 @@ pub struct Fragment(Bytes);
 impl Fragment {
     /// Serialises a value.
     pub fn of(value: &impl Serialize) -> Self {
-        Self(serde_json::to_vec(value).expect("our types have string keys and finite numbers").into())
+        Self(
+            serde_json::to_vec(value)
+                .expect("our types have string keys and finite numbers")
+                .into(),
+        )
     }
 
     /// The JSON text.
@@ -151,8 +155,10 @@ pub fn partial_state(
 
 /// The `state` of somebody who is at no table.
 pub fn empty_state() -> Vec<u8> {
-    serde_json::to_vec(&crate::server::ServerMessage::State(Box::new(crate::server::State::empty())))
-        .expect("an empty state is plain JSON")
+    serde_json::to_vec(&crate::server::ServerMessage::State(Box::new(
+        crate::server::State::empty(),
+    )))
+    .expect("an empty state is plain JSON")
 }
 
 fn write_state(
@@ -167,14 +173,13 @@ fn write_state(
     if changed(&mut last_sent.lobby, &shared.lobby) {
         member(&mut json, "lobby", shared.lobby.as_bytes());
     }
-    match (&shared.game, own) {
-        (Some(game), Some(own)) => write_game(&mut json, game, own, last_sent),
-        _ => {
-            // A client that had a game forgets it here, its sheet included.
-            last_sent.sheet = None;
-            last_sent.last_trick = None;
-            member(&mut json, "game", b"null");
-        }
+    if let (Some(game), Some(own)) = (&shared.game, own) {
+        write_game(&mut json, game, own, last_sent);
+    } else {
+        // A client that had a game forgets it here, its sheet included.
+        last_sent.sheet = None;
+        last_sent.last_trick = None;
+        member(&mut json, "game", b"null");
     }
     json.extend_from_slice(br#","events":["#);
     for (place, event) in events.as_slice().iter().enumerate() {

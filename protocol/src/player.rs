@@ -150,7 +150,11 @@ pub struct React {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Ping {
     /// Up to [`MAX_ID_CHARS`] characters.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "short_text")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "short_text"
+    )]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub nonce: Option<String>,
 }
@@ -231,7 +235,11 @@ fn fields<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         let reason = without_position(&error.into_inner());
-        if path == "." { reason } else { format!("{path}: {reason}") }
+        if path == "." {
+            reason
+        } else {
+            format!("{path}: {reason}")
+        }
     })
 }
 
@@ -252,9 +260,9 @@ fn present<'de, D: Deserializer<'de>>(json: D) -> Result<Option<String>, D::Erro
 fn short_text<'de, D: Deserializer<'de>>(json: D) -> Result<Option<String>, D::Error> {
     let text: Option<String> = Option::deserialize(json)?;
     match text {
-        Some(text) if text.chars().count() > MAX_ID_CHARS => Err(serde::de::Error::custom(format!(
-            "must be a string of up to {MAX_ID_CHARS} characters"
-        ))),
+        Some(text) if text.chars().count() > MAX_ID_CHARS => Err(serde::de::Error::custom(
+            format!("must be a string of up to {MAX_ID_CHARS} characters"),
+        )),
         other => Ok(other),
     }
 }
@@ -269,23 +277,42 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_ignored_and_the_id_is_kept() {
-        let frame = PlayerFrame::parse(r#"{"type":"join_lobby","id":"7","code":"abcd23","name":" Ada ","x":[1]}"#);
+        let frame = PlayerFrame::parse(
+            r#"{"type":"join_lobby","id":"7","code":"abcd23","name":" Ada ","x":[1]}"#,
+        );
         let frame = frame.unwrap();
         assert_eq!(frame.id.as_deref(), Some("7"));
-        let PlayerMessage::JoinLobby(join) = frame.message else { panic!("a join") };
+        let PlayerMessage::JoinLobby(join) = frame.message else {
+            panic!("a join")
+        };
         assert_eq!((join.code.as_str(), join.name.as_str()), ("ABCD23", "Ada"));
     }
 
     #[test]
     fn an_error_names_the_field_and_the_reason() {
         for (text, expected) in [
-            (r#"{"type":"join_lobby","name":"Ada"}"#, "missing field `code`"),
-            (r#"{"type":"join_lobby","name":5,"code":"ABCD23"}"#, "name: invalid type: integer `5`"),
-            (r#"{"type":"join_lobby","name":"Ada","code":"ABC"}"#, "code: a lobby code is six letters"),
-            (r#"{"type":"create_lobby","name":"   "}"#, "name: a name needs at least one"),
+            (
+                r#"{"type":"join_lobby","name":"Ada"}"#,
+                "missing field `code`",
+            ),
+            (
+                r#"{"type":"join_lobby","name":5,"code":"ABCD23"}"#,
+                "name: invalid type: integer `5`",
+            ),
+            (
+                r#"{"type":"join_lobby","name":"Ada","code":"ABC"}"#,
+                "code: a lobby code is six letters",
+            ),
+            (
+                r#"{"type":"create_lobby","name":"   "}"#,
+                "name: a name needs at least one",
+            ),
             (r#"{"type":"hello"}"#, "missing field `token`"),
             (r#"{"type":"action","action":{"type":"fold"}}"#, "action"),
-            (r#"{"type":"react","reaction":"cheer"}"#, "reaction: unknown variant `cheer`"),
+            (
+                r#"{"type":"react","reaction":"cheer"}"#,
+                "reaction: unknown variant `cheer`",
+            ),
             (r#"{"type":"dance"}"#, "type: there is no message \"dance\""),
             (r#"{"type":5}"#, "not a JSON object with a type"),
             (r#"{"id":"1"}"#, "missing field `type`"),
@@ -310,6 +337,11 @@ mod tests {
         assert!(refused(&format!(r#"{{"type":"ping","nonce":"{long}"}}"#)).starts_with("nonce: "));
         assert!(refused(&format!(r#"{{"type":"ping","id":"{long}"}}"#)).starts_with("id: "));
         let just = "é".repeat(MAX_ID_CHARS);
-        assert!(PlayerFrame::parse(&format!(r#"{{"type":"ping","nonce":"{just}","id":"{just}"}}"#)).is_ok());
+        assert!(
+            PlayerFrame::parse(&format!(
+                r#"{{"type":"ping","nonce":"{just}","id":"{just}"}}"#
+            ))
+            .is_ok()
+        );
     }
 }

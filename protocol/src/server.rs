@@ -139,7 +139,12 @@ pub struct State {
 impl State {
     /// What somebody sees who is at no table.
     pub fn empty() -> Self {
-        Self { seq: 0, lobby: None, game: None, events: Vec::new() }
+        Self {
+            seq: 0,
+            lobby: None,
+            game: None,
+            events: Vec::new(),
+        }
     }
 }
 

@@ -13,7 +13,9 @@ fn folder() -> PathBuf {
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return BTreeMap::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return BTreeMap::new();
+    };
     entries
         .map(|entry| entry.unwrap())
         .map(|entry| {
@@ -34,8 +36,15 @@ fn the_clients_types_are_fresh() {
 
     let written = files(&fresh);
     std::fs::remove_dir_all(&fresh).unwrap();
-    assert!(written.contains_key("PlayerMessage.ts"), "{:?}", written.keys());
-    assert!(written.values().all(|text| !text.contains("bigint")), "JSON has no bigint");
+    assert!(
+        written.contains_key("PlayerMessage.ts"),
+        "{:?}",
+        written.keys()
+    );
+    assert!(
+        written.values().all(|text| !text.contains("bigint")),
+        "JSON has no bigint"
+    );
     if std::env::var_os("TYPESCRIPT").is_some_and(|mode| mode == "write") {
         let _ = std::fs::remove_dir_all(folder());
         std::fs::create_dir_all(folder()).unwrap();
@@ -43,5 +52,9 @@ fn the_clients_types_are_fresh() {
             std::fs::write(folder().join(name), text).unwrap();
         }
     }
-    assert_eq!(files(&folder()), written, "run: TYPESCRIPT=write cargo test -p protocol --features typescript");
+    assert_eq!(
+        files(&folder()),
+        written,
+        "run: TYPESCRIPT=write cargo test -p protocol --features typescript"
+    );
 }

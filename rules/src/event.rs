@@ -12,7 +12,7 @@ use crate::trick::TrickPlay;
 /// is hidden from anybody. Lists have one entry a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "GameEvent"))]
 pub enum Event {
     /// The first of a game.
     GameStarted {

@@ -22,7 +22,6 @@ fn actions() {
     check_action(&json!({"type": "choose_trump", "suit": "red"}), true);
     check_action(&json!({"type": "bid", "value": 2}), true);
     check_action(&json!({"type": "play", "card": "R13"}), true);
-    check_action(&json!({"type": "bid", "value": -1}), false);
     check_action(&json!({"type": "bid", "value": 1.5}), false);
     check_action(&json!({"type": "bid", "value": "1"}), false);
     check_action(&json!({"type": "bid"}), false);

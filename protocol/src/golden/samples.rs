@@ -14,47 +14,111 @@ use crate::lobby::{AiLevel, LobbyStatus, LobbyView, PlayerView, Reaction};
 use crate::name::PlayerName;
 use crate::parts::{Fragment, GameParts, OwnPart, SharedParts};
 use crate::player::{
-    Act, AddAi, Hello, JoinLobby, Named, OtherPlayer, Ping, PlayerMessage, React, SetOptions, WatchLobby,
+    Act, AddAi, Hello, JoinLobby, Named, OtherPlayer, Ping, PlayerMessage, React, SetOptions,
+    WatchLobby,
 };
 use crate::server::{
-    GameView, LoadLevel, Pong, Refused, ServerMessage, ServerStatus, State, StatusReason, TimedObservation, Welcome,
+    GameView, LoadLevel, Pong, Refused, ServerMessage, ServerStatus, State, StatusReason,
+    TimedObservation, Welcome,
 };
 
 pub(super) fn player() -> Vec<(&'static str, PlayerMessage)> {
     vec![
-        ("hello", PlayerMessage::Hello(Hello { token: None, partial: true })),
+        (
+            "hello",
+            PlayerMessage::Hello(Hello {
+                token: None,
+                partial: true,
+            }),
+        ),
         (
             "hello_again",
-            PlayerMessage::Hello(Hello { token: Some(token().reveal().to_owned()), partial: false }),
+            PlayerMessage::Hello(Hello {
+                token: Some(token().reveal().to_owned()),
+                partial: false,
+            }),
         ),
-        ("create_lobby", PlayerMessage::CreateLobby(Named { name: name("Ada") })),
-        ("join_lobby", PlayerMessage::JoinLobby(JoinLobby { code: code(), name: name("Ben") })),
-        ("quick_play", PlayerMessage::QuickPlay(Named { name: name("Cleo") })),
-        ("watch_lobby", PlayerMessage::WatchLobby(WatchLobby { code: code() })),
+        (
+            "create_lobby",
+            PlayerMessage::CreateLobby(Named { name: name("Ada") }),
+        ),
+        (
+            "join_lobby",
+            PlayerMessage::JoinLobby(JoinLobby {
+                code: code(),
+                name: name("Ben"),
+            }),
+        ),
+        (
+            "quick_play",
+            PlayerMessage::QuickPlay(Named { name: name("Cleo") }),
+        ),
+        (
+            "watch_lobby",
+            PlayerMessage::WatchLobby(WatchLobby { code: code() }),
+        ),
         ("leave_lobby", PlayerMessage::LeaveLobby),
-        ("add_ai", PlayerMessage::AddAi(AddAi { level: AiLevel::Hard })),
-        ("remove_player", PlayerMessage::RemovePlayer(OtherPlayer { player_id: person(2) })),
+        (
+            "add_ai",
+            PlayerMessage::AddAi(AddAi {
+                level: AiLevel::Hard,
+            }),
+        ),
+        (
+            "remove_player",
+            PlayerMessage::RemovePlayer(OtherPlayer {
+                player_id: person(2),
+            }),
+        ),
         ("set_options", PlayerMessage::SetOptions(some_options())),
         (
             "set_options_no_deadline",
             PlayerMessage::SetOptions(SetOptions {
-                options: OptionsPatch { turn_seconds: Some(None), ..OptionsPatch::default() },
+                options: OptionsPatch {
+                    turn_seconds: Some(None),
+                    ..OptionsPatch::default()
+                },
                 public: None,
             }),
         ),
         ("start_game", PlayerMessage::StartGame),
-        ("action_choose_trump", act(Action::ChooseTrump { suit: rules::Suit::Red })),
+        (
+            "action_choose_trump",
+            act(Action::ChooseTrump {
+                suit: rules::Suit::Red,
+            }),
+        ),
         ("action_bid", act(Action::Bid { value: 2 })),
         ("action_play", act(Action::Play { card: card("R13") })),
-        ("replace_player", PlayerMessage::ReplacePlayer(OtherPlayer { player_id: person(2) })),
-        ("react", PlayerMessage::React(React { reaction: Reaction::WellPlayed })),
+        (
+            "replace_player",
+            PlayerMessage::ReplacePlayer(OtherPlayer {
+                player_id: person(2),
+            }),
+        ),
+        (
+            "react",
+            PlayerMessage::React(React {
+                reaction: Reaction::WellPlayed,
+            }),
+        ),
         ("return_to_lobby", PlayerMessage::ReturnToLobby),
-        ("ping", PlayerMessage::Ping(Ping { nonce: Some("7".to_owned()) })),
+        (
+            "ping",
+            PlayerMessage::Ping(Ping {
+                nonce: Some("7".to_owned()),
+            }),
+        ),
     ]
 }
 
 pub(super) fn server() -> Vec<(&'static str, ServerMessage)> {
-    let status = ServerStatus { level: LoadLevel::Normal, accepting_games: true, reason: None, retry_after_ms: None };
+    let status = ServerStatus {
+        level: LoadLevel::Normal,
+        accepting_games: true,
+        reason: None,
+        retry_after_ms: None,
+    };
     let full = ServerStatus {
         level: LoadLevel::Busy,
         accepting_games: false,
@@ -86,68 +150,169 @@ pub(super) fn server() -> Vec<(&'static str, ServerMessage)> {
         ("state_spectator", state(spectator())),
         ("state_finished", state(finished())),
         ("error", ServerMessage::Error(not_your_turn)),
-        ("pong", ServerMessage::Pong(Pong { nonce: Some("7".to_owned()) })),
+        (
+            "pong",
+            ServerMessage::Pong(Pong {
+                nonce: Some("7".to_owned()),
+            }),
+        ),
     ]
 }
 
 pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
     let requests = [
-        ("create", Request::Create { born: "00112233445566aa".to_owned(), name: name("Ada"), public: true }),
-        ("join", Request::Join { name: name("Ben"), only_if_public: false }),
+        (
+            "create",
+            Request::Create {
+                born: "00112233445566aa".to_owned(),
+                name: name("Ada"),
+                public: true,
+            },
+        ),
+        (
+            "join",
+            Request::Join {
+                name: name("Ben"),
+                only_if_public: false,
+            },
+        ),
         ("watch", Request::Watch),
         ("attach", Request::Attach),
         ("leave", Request::Leave),
-        ("add_ai", Request::AddAi { level: AiLevel::Easy }),
+        (
+            "add_ai",
+            Request::AddAi {
+                level: AiLevel::Easy,
+            },
+        ),
         ("remove_player", Request::RemovePlayer { player: person(2) }),
         ("set_options", Request::SetOptions(some_options())),
         ("start", Request::Start),
-        ("act", Request::Act { action: Action::Bid { value: 1 }, turn: Some(3) }),
-        ("replace_player", Request::ReplacePlayer { player: person(2) }),
-        ("react", Request::React { reaction: Reaction::Oops }),
+        (
+            "act",
+            Request::Act {
+                action: Action::Bid { value: 1 },
+                turn: Some(3),
+            },
+        ),
+        (
+            "replace_player",
+            Request::ReplacePlayer { player: person(2) },
+        ),
+        (
+            "react",
+            Request::React {
+                reaction: Reaction::Oops,
+            },
+        ),
         ("return_to_lobby", Request::ReturnToLobby),
     ];
     let mut messages = vec![
-        ("hello", ToNode::Hello { gateway: "gateway-0011aabb".to_owned(), incarnation: Uuid::from_u128(1) }),
-        ("ping", ToNode::Ping { nonce: 7, registry_reachable: true }),
+        (
+            "hello",
+            ToNode::Hello {
+                gateway: "gateway-0011aabb".to_owned(),
+                incarnation: Uuid::from_u128(1),
+            },
+        ),
+        (
+            "ping",
+            ToNode::Ping {
+                nonce: 7,
+                registry_reachable: true,
+            },
+        ),
         ("probe", ToNode::Probe { request: 1 }),
-        ("detach", ToNode::Detach { code: code(), connection: ConnectionId(12) }),
+        (
+            "detach",
+            ToNode::Detach {
+                code: code(),
+                connection: ConnectionId(12),
+            },
+        ),
     ];
     messages.extend(requests.map(|(name, request)| {
-        let person = Person { player: person(1), token: token_hash(), generation: 1_764_460_800_000 };
-        (name, ToNode::Ask(Ask { person, connection: ConnectionId(12), number: 4, code: code(), request }))
+        let person = Person {
+            player: person(1),
+            token: token_hash(),
+            generation: 1_764_460_800_000,
+        };
+        (
+            name,
+            ToNode::Ask(Ask {
+                person,
+                connection: ConnectionId(12),
+                number: 4,
+                code: code(),
+                request,
+            }),
+        )
     }));
     messages
 }
 
 pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
-    let answer = |outcome| ToGateway::Answer { connection: ConnectionId(12), number: 4, outcome };
+    let answer = |outcome| ToGateway::Answer {
+        connection: ConnectionId(12),
+        number: 4,
+        outcome,
+    };
     let refused = Outcome::Refused {
         code: ErrorCode::RateLimited,
         message: "one sign every two seconds".to_owned(),
         retry_after_ms: Some(1500),
     };
     let playing = playing();
-    let (shared, own) = parts(playing.seq, playing.lobby.as_ref().unwrap(), playing.game.as_ref());
+    let (shared, own) = parts(
+        playing.seq,
+        playing.lobby.as_ref().unwrap(),
+        playing.game.as_ref(),
+    );
     let show = Show {
         code: code(),
         epoch: 1_764_460_800_000,
         shared,
         events: playing.events.iter().map(Fragment::of).collect(),
         own: own.into_iter().collect(),
-        to: vec![Receiver { connection: ConnectionId(12), own: Some(0) }],
+        to: vec![Receiver {
+            connection: ConnectionId(12),
+            own: Some(0),
+        }],
     };
     vec![
-        ("hello", ToGateway::Hello { node: "game-0011aabb".to_owned(), incarnation: Uuid::from_u128(2) }),
+        (
+            "hello",
+            ToGateway::Hello {
+                node: "game-0011aabb".to_owned(),
+                incarnation: Uuid::from_u128(2),
+            },
+        ),
         ("pong", ToGateway::Pong { nonce: 7 }),
-        ("probed", ToGateway::Probed { request: 1, failure: None }),
-        ("status", ToGateway::Status { level: LoadLevel::Busy, accepting_games: false }),
+        (
+            "probed",
+            ToGateway::Probed {
+                request: 1,
+                failure: None,
+            },
+        ),
+        (
+            "status",
+            ToGateway::Status {
+                level: LoadLevel::Busy,
+                accepting_games: false,
+            },
+        ),
         ("answer_done", answer(Outcome::Done)),
         ("answer_refused", answer(refused)),
         ("answer_not_owner", answer(Outcome::NotOwner)),
         ("show", ToGateway::Show(show)),
         (
             "parted",
-            ToGateway::Parted { code: code(), connection: ConnectionId(12), reason: Parting::Removed },
+            ToGateway::Parted {
+                code: code(),
+                connection: ConnectionId(12),
+                reason: Parting::Removed,
+            },
         ),
     ]
 }
@@ -163,21 +328,46 @@ pub(super) fn node_to_ai() -> Vec<(&'static str, ToAi)> {
         observation: game.observe(Some(seat)),
         timeout_ms: 5000,
     };
-    vec![("decide", ToAi::Decide(Box::new(decide))), ("ping", ToAi::Ping { nonce: 7 })]
+    vec![
+        ("decide", ToAi::Decide(Box::new(decide))),
+        ("ping", ToAi::Ping { nonce: 7 }),
+    ]
 }
 
 pub(super) fn ai_to_node() -> Vec<(&'static str, decide::ToNode)> {
     let request_id = Uuid::from_u128(3);
     vec![
-        ("hello", decide::ToNode::Hello { ai_node: "ai-node-0011aabb".to_owned(), incarnation: Uuid::from_u128(4) }),
-        ("decision", decide::ToNode::Decision { request_id, action: Action::Play { card: card("B7") } }),
-        ("failed", decide::ToNode::Failed { request_id, failure: DecideFailure::Overloaded }),
+        (
+            "hello",
+            decide::ToNode::Hello {
+                ai_node: "ai-node-0011aabb".to_owned(),
+                incarnation: Uuid::from_u128(4),
+            },
+        ),
+        (
+            "decision",
+            decide::ToNode::Decision {
+                request_id,
+                action: Action::Play { card: card("B7") },
+            },
+        ),
+        (
+            "failed",
+            decide::ToNode::Failed {
+                request_id,
+                failure: DecideFailure::Overloaded,
+            },
+        ),
         ("pong", decide::ToNode::Pong { nonce: 7 }),
     ]
 }
 
 /// A typed state, cut into the parts that a game node sends.
-pub(super) fn parts(seq: u64, lobby: &LobbyView, game: Option<&GameView>) -> (SharedParts, Option<OwnPart>) {
+pub(super) fn parts(
+    seq: u64,
+    lobby: &LobbyView,
+    game: Option<&GameView>,
+) -> (SharedParts, Option<OwnPart>) {
     let own = game.map(|game| OwnPart {
         you: object(&json!({ "you": game.you })),
         own: Fragment::of(&game.observation.observation.own),
@@ -192,7 +382,14 @@ pub(super) fn parts(seq: u64, lobby: &LobbyView, game: Option<&GameView>) -> (Sh
             last_trick: Fragment::of(&game.observation.observation.last_trick),
         }
     });
-    (SharedParts { seq, lobby: Fragment::of(lobby), game }, own)
+    (
+        SharedParts {
+            seq,
+            lobby: Fragment::of(lobby),
+            game,
+        },
+        own,
+    )
 }
 
 fn object(value: &impl Serialize) -> Fragment {
@@ -204,23 +401,55 @@ fn state(state: State) -> ServerMessage {
 }
 
 fn waiting() -> State {
-    State { seq: 1_764_460_800_001, lobby: Some(lobby(LobbyStatus::Waiting)), game: None, events: Vec::new() }
+    State {
+        seq: 1_764_460_800_001,
+        lobby: Some(lobby(LobbyStatus::Waiting)),
+        game: None,
+        events: Vec::new(),
+    }
 }
 
 fn bidding() -> State {
     let (game, events) = new_game();
     let to_act = game.to_act();
-    seen(&game, to_act, LobbyStatus::Playing, events.into_iter().map(Into::into).collect(), Some(29_500))
+    seen(
+        &game,
+        to_act,
+        LobbyStatus::Playing,
+        events.into_iter().map(Into::into).collect(),
+        Some(29_500),
+    )
 }
 
 fn playing() -> State {
     let mut game = game_after(3 + 3 + 3 + 4);
     let actor = game.to_act().unwrap();
-    let mut events: Vec<crate::Event> =
-        game.apply(actor, game.legal_actions(actor)[0]).unwrap().into_iter().map(Into::into).collect();
-    events.push(TableEvent::SeatReplaced { seat: seat(2), by: ReplacedBy::Ai }.into());
-    events.push(TableEvent::HostChanged { player_id: person(1) }.into());
-    events.push(TableEvent::Reaction { seat: seat(1), reaction: Reaction::Hurry }.into());
+    let mut events: Vec<crate::Event> = game
+        .apply(actor, game.legal_actions(actor)[0])
+        .unwrap()
+        .into_iter()
+        .map(Into::into)
+        .collect();
+    events.push(
+        TableEvent::SeatReplaced {
+            seat: seat(2),
+            by: ReplacedBy::Ai,
+        }
+        .into(),
+    );
+    events.push(
+        TableEvent::HostChanged {
+            player_id: person(1),
+        }
+        .into(),
+    );
+    events.push(
+        TableEvent::Reaction {
+            seat: seat(1),
+            reaction: Reaction::Hurry,
+        }
+        .into(),
+    );
     seen(&game, Some(seat(0)), LobbyStatus::Playing, events, None)
 }
 
@@ -234,7 +463,13 @@ fn finished() -> State {
     while let Some(actor) = game.to_act() {
         last = game.apply(actor, game.legal_actions(actor)[0]).unwrap();
     }
-    seen(&game, Some(seat(0)), LobbyStatus::Finished, last.into_iter().map(Into::into).collect(), None)
+    seen(
+        &game,
+        Some(seat(0)),
+        LobbyStatus::Finished,
+        last.into_iter().map(Into::into).collect(),
+        None,
+    )
 }
 
 fn seen(
@@ -248,9 +483,17 @@ fn seen(
         you,
         deal_commitment: game.commitment(),
         seed: game.revealed_seed(),
-        observation: TimedObservation { observation: game.observe(you), deadline_ms },
+        observation: TimedObservation {
+            observation: game.observe(you),
+            deadline_ms,
+        },
     };
-    State { seq: 1_764_460_800_100 + u64::from(game.turn()), lobby: Some(lobby(status)), game: Some(view), events }
+    State {
+        seq: 1_764_460_800_100 + u64::from(game.turn()),
+        lobby: Some(lobby(status)),
+        game: Some(view),
+        events,
+    }
 }
 
 fn lobby(status: LobbyStatus) -> LobbyView {
@@ -274,7 +517,9 @@ fn lobby(status: LobbyStatus) -> LobbyView {
         code: code(),
         status,
         host_id: person(1),
-        options: rules::Options::default().with(some_options().options).unwrap(),
+        options: rules::Options::default()
+            .with(some_options().options)
+            .unwrap(),
         public: true,
         players: vec![human(1, "Ada", true), human(2, "Ben", false), merlin],
         spectators: 1,
@@ -287,7 +532,9 @@ fn lobby(status: LobbyStatus) -> LobbyView {
 }
 
 fn new_game() -> (Game, Vec<rules::Event>) {
-    let options = rules::Options::default().with(some_options().options).unwrap();
+    let options = rules::Options::default()
+        .with(some_options().options)
+        .unwrap();
     Game::new(SeatCount::MIN, options, Seed::new([7; 32]))
 }
 
@@ -308,11 +555,17 @@ fn some_options() -> SetOptions {
         turn_seconds: Some(Some(30)),
         ..OptionsPatch::default()
     };
-    SetOptions { options, public: Some(true) }
+    SetOptions {
+        options,
+        public: Some(true),
+    }
 }
 
 fn act(action: Action) -> PlayerMessage {
-    PlayerMessage::Action(Act { action, turn: Some(12) })
+    PlayerMessage::Action(Act {
+        action,
+        turn: Some(12),
+    })
 }
 
 fn name(text: &str) -> PlayerName {
