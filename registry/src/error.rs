@@ -1,0 +1,36 @@
+//! What can go wrong between a process and the registry.
+
+/// Why the registry could not do what it was asked.
+///
+/// Answers such as `relieved` or `wait` are no errors: they are the registry's work.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RegistryError {
+    /// Nothing is known about whether it happened: no connection, no answer in time, or a Redis
+    /// that can't write now (loading, read-only, out of memory).
+    #[error("the registry can't be reached: {0}")]
+    Unavailable(String),
+    /// A setting can't be used.
+    #[error("{setting}: {why}")]
+    InvalidConfig {
+        /// The environment variable that is wrong.
+        setting: &'static str,
+        /// What is wrong with it; never holds a password.
+        why: String,
+    },
+    /// Something is stored that this version can't read.
+    #[error("{key} holds what can't be read: {why}")]
+    Corrupt {
+        /// Where.
+        key: String,
+        /// What was expected.
+        why: String,
+    },
+    /// A text is no valid id.
+    #[error("{text:?} is no valid {what}")]
+    InvalidId {
+        /// Which kind of id.
+        what: &'static str,
+        /// The text, cut to a readable length.
+        text: String,
+    },
+}

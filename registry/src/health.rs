@@ -1,0 +1,97 @@
+//! Whether the registry answers, and whether it is still the same one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use crate::RegistryError;
+
+/// What is known about the way to the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The last operations worked. Told by the presence thread's probe each second while there is
+    /// a membership.
+    pub reachable: bool,
+    /// Which run of Redis answered last. Another one may have lost data: whoever holds sessions
+    /// and lobbies writes them anew.
+    pub run_id: Option<String>,
+    /// Counts the connections over which commits and touches go: after a new one, touch before
+    /// anything is shown.
+    pub commit_connection: u64,
+    /// When `reachable` or `run_id` changed last.
+    pub changed_at: Instant,
+}
+
+/// Collects what the connections see; shared by all of one registry.
+pub(crate) struct HealthCell {
+    sender: watch::Sender<Health>,
+    /// A presence thread probes each second: it alone says that the registry is away, so that one
+    /// broken connection of a pool does not.
+    probed: AtomicBool,
+}
+
+/// Which connection saw something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Heartbeat,
+    Other,
+}
+
+impl HealthCell {
+    pub(crate) fn new(reachable: bool, run_id: Option<String>) -> Self {
+        let health = Health {
+            reachable,
+            run_id,
+            commit_connection: 0,
+            changed_at: Instant::now(),
+        };
+        Self {
+            sender: watch::Sender::new(health),
+            probed: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Health> {
+        self.sender.subscribe()
+    }
+
+    pub(crate) fn set_probed(&self, probed: bool) {
+        self.probed.store(probed, Ordering::Relaxed);
+    }
+
+    pub(crate) fn answered(&self, sight: Sight) {
+        if sight == Sight::Other && self.probed.load(Ordering::Relaxed) {
+            return;
+        }
+        self.sender.send_if_modified(|health| {
+            let back = !health.reachable;
+            if back {
+                (health.reachable, health.changed_at) = (true, Instant::now());
+                info!("the registry answers");
+            }
+            back
+        });
+    }
+
+    pub(crate) fn failed(&self, sight: Sight, error: &RegistryError) {
+        if sight == Sight::Other && self.probed.load(Ordering::Relaxed) {
+            return;
+        }
+        self.sender.send_if_modified(|health| {
+            let lost = health.reachable;
+            if lost {
+                (health.reachable, health.changed_at) = (false, Instant::now());
+                // Redis stopped, or the network between: retried for ever.
+                warn!(%error, "the registry does not answer");
+            }
+            lost
+        });
+    }
+
+    pub(crate) fn new_commit_connection(&self) {
+        self.sender
+            .send_modify(|health| health.commit_connection += 1);
+    }
+}

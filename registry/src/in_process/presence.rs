@@ -1,0 +1,139 @@
+//! Presence in memory: the same steps as over Redis, with a channel in place of pub/sub.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::{broadcast, mpsc};
+
+use super::Shared;
+use super::expiring::Expiring;
+use crate::NodeId;
+use crate::backend::{Answer, Heartbeats, Subscriber};
+use crate::presence::{Beat, Heard, Listing, Message, Presence};
+
+/// Messages that a subscriber may be behind before its subscription ends and a new one begins.
+const CHANNEL_CAPACITY: usize = 4096;
+
+#[derive(Default)]
+pub(super) struct Servers(Expiring<NodeId, Presence>);
+
+impl Servers {
+    /// Writes unless a later run has the id; the start of the run that was written.
+    fn beat(&mut self, own: &Presence, ttl: Duration, now: u64) -> Option<u64> {
+        let mut own = own.clone();
+        if let Some(stored) = self.0.get(&own.id, now) {
+            if stored.incarnation == own.incarnation {
+                own.started_at = stored.started_at;
+            } else if own.started_at == 0 {
+                own.started_at = now.max(stored.started_at + 1);
+            } else if stored.started_at > own.started_at {
+                return None;
+            }
+        }
+        if own.started_at == 0 {
+            own.started_at = now;
+        }
+        own.last_seen = now;
+        let started_at = own.started_at;
+        self.0.put(own.id.clone(), own, ttl, now);
+        Some(started_at)
+    }
+
+    pub(super) fn list(&mut self, now: u64) -> Listing {
+        self.0.trim(now);
+        Listing {
+            now_ms: now,
+            servers: self.0.iter().map(|(_, one)| one.clone()).collect(),
+        }
+    }
+
+    fn depart(&mut self, own: &Presence, now: u64) {
+        let later = self
+            .0
+            .get(&own.id, now)
+            .is_some_and(|stored| stored.incarnation != own.incarnation);
+        if !later {
+            self.0.remove(&own.id);
+        }
+    }
+}
+
+/// Who is meant (nobody: all), and what is said.
+pub(super) struct Channel(broadcast::Sender<(Option<NodeId>, Heard)>);
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self(broadcast::channel(CHANNEL_CAPACITY).0)
+    }
+}
+
+impl Channel {
+    pub(super) fn say(&self, to: Option<NodeId>, heard: Heard) {
+        // Fails if nobody listens, as publishing to Redis would succeed.
+        let _listeners = self.0.send((to, heard));
+    }
+}
+
+pub(super) struct Line(pub(super) Arc<Shared>);
+
+#[async_trait]
+impl Heartbeats for Line {
+    async fn beat(&mut self, own: &Presence, ttl: Duration) -> Answer<Beat> {
+        let (mut store, now) = self.0.enter();
+        let started_at = store.servers.beat(own, ttl, now);
+        Ok(Beat {
+            started_at,
+            listing: store.servers.list(now),
+        })
+    }
+
+    async fn fetch(&mut self, ids: &[NodeId]) -> Answer<Vec<Presence>> {
+        let (store, now) = self.0.enter();
+        Ok(ids
+            .iter()
+            .filter_map(|id| store.servers.0.get(id, now))
+            .cloned()
+            .collect())
+    }
+
+    async fn publish(&mut self, message: &Message) -> Answer<()> {
+        self.0.channel.say(None, Heard::Message(message.clone()));
+        Ok(())
+    }
+
+    async fn probe(&mut self, own: &NodeId) -> Answer<()> {
+        self.0.channel.say(Some(own.clone()), Heard::Probe);
+        Ok(())
+    }
+
+    async fn depart(&mut self, own: &Presence) -> Answer<()> {
+        let (mut store, now) = self.0.enter();
+        store.servers.depart(own, now);
+        Ok(())
+    }
+}
+
+pub(super) struct Listener {
+    pub(super) shared: Arc<Shared>,
+    pub(super) own: NodeId,
+}
+
+#[async_trait]
+impl Subscriber for Listener {
+    async fn subscribe(&mut self) -> Answer<mpsc::Receiver<Heard>> {
+        let mut channel = self.shared.channel.0.subscribe();
+        let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
+        let own = self.own.clone();
+        tokio::spawn(async move {
+            // Ends when this subscriber lags, so that it reads the whole list again.
+            while let Ok((to, heard)) = channel.recv().await {
+                let for_us = to.is_none_or(|to| to == own);
+                if for_us && sender.send(heard).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(receiver)
+    }
+}

@@ -1,0 +1,74 @@
+//! Sessions in memory.
+
+use std::time::Duration;
+
+use super::expiring::Expiring;
+use crate::session::{Session, SessionSet};
+use crate::{Generation, TokenHash};
+
+pub(super) struct Sessions {
+    entries: Expiring<TokenHash, Session>,
+    ttl: Duration,
+}
+
+impl Sessions {
+    pub(super) fn new(ttl: Duration) -> Self {
+        Self {
+            entries: Expiring::default(),
+            ttl,
+        }
+    }
+
+    pub(super) fn open(&mut self, token: &TokenHash, now: u64) -> Option<Session> {
+        let session = self.entries.get_mut(token, now)?;
+        session.generation = Generation(now.max(session.generation.0 + 1));
+        let session = session.clone();
+        self.renew(token, now);
+        Some(session)
+    }
+
+    pub(super) fn create(&mut self, token: &TokenHash, player_id: &str, now: u64) -> Session {
+        if let Some(known) = self.open(token, now) {
+            return known;
+        }
+        let session = Session {
+            player_id: player_id.to_owned(),
+            name: None,
+            lobby: None,
+            generation: Generation(now),
+        };
+        self.entries.put(*token, session.clone(), self.ttl, now);
+        session
+    }
+
+    pub(super) fn set(&mut self, token: &TokenHash, session: &Session, now: u64) -> SessionSet {
+        if let Some(stored) = self.entries.get(token, now)
+            && stored.generation > session.generation
+        {
+            return SessionSet::Older {
+                newest: stored.generation,
+            };
+        }
+        self.entries.put(*token, session.clone(), self.ttl, now);
+        SessionSet::Ok
+    }
+
+    pub(super) fn renew(&mut self, token: &TokenHash, now: u64) -> bool {
+        self.entries.renew(token, self.ttl, now)
+    }
+
+    pub(super) fn drop(&mut self, token: &TokenHash, generation: Generation, now: u64) -> bool {
+        let dropped = self
+            .entries
+            .get(token, now)
+            .is_some_and(|stored| stored.generation <= generation);
+        if dropped {
+            self.entries.remove(token);
+        }
+        dropped
+    }
+
+    pub(super) fn alive(&self, token: &TokenHash, now: u64) -> bool {
+        self.entries.get(token, now).is_some()
+    }
+}

@@ -1,0 +1,81 @@
+//! What processes say to each other over the registry's channels.
+
+use serde::{Deserialize, Serialize};
+
+use super::Presence;
+use crate::{Incarnation, NodeId, Role};
+
+/// One message on `events`. It only says that something happened; what, is read from the
+/// registry, so that messages which come late or twice do no harm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Message {
+    /// I am ready (or: I may have been out of sight).
+    Hello(Who),
+    /// I leave.
+    Goodbye(Who),
+    /// Something about me has changed.
+    Changed(Who),
+    /// Operators ask that node to leave.
+    Drain {
+        /// Which node.
+        id: NodeId,
+    },
+    /// A player has connected.
+    Session {
+        /// Who.
+        player_id: String,
+        /// The connection that stays.
+        generation: u64,
+    },
+}
+
+/// Who says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Who {
+    pub(crate) id: NodeId,
+    pub(crate) role: Role,
+    pub(crate) incarnation: Incarnation,
+}
+
+impl From<&Presence> for Who {
+    fn from(presence: &Presence) -> Self {
+        Self {
+            id: presence.id.clone(),
+            role: presence.role.clone(),
+            incarnation: presence.incarnation,
+        }
+    }
+}
+
+/// What comes over a subscription.
+#[derive(Clone, Debug)]
+pub(crate) enum Heard {
+    Message(Message),
+    /// The own probe: messages still get through.
+    Probe,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presence::tests::presence;
+
+    #[test]
+    fn messages_look_as_documented() {
+        let hello = Message::Hello(Who::from(&presence("game-1", 0, 1)));
+        assert_eq!(
+            serde_json::to_string(&hello).expect("plain data"),
+            r#"{"type":"hello","id":"game-1","role":"game","incarnation":"00000000-0000-0000-0000-000000000000"}"#
+        );
+        let session = Message::Session {
+            player_id: "0123456789ab".into(),
+            generation: 7,
+        };
+        assert_eq!(
+            serde_json::to_string(&session).expect("plain data"),
+            r#"{"type":"session","player_id":"0123456789ab","generation":7}"#
+        );
+        serde_json::from_str::<Message>(r#"{"type":"drain","id":"a b"}"#).expect_err("a bad id");
+    }
+}

@@ -1,0 +1,240 @@
+//! Who is there, as far as this process knows: merges lists and messages into events.
+//!
+//! Pure: times come in, events go out. Holds everybody but the own process.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Event, LeftReason, Listing, Presence, Servers};
+use crate::{Incarnation, NodeId, Role};
+
+/// So long a run that said goodbye is not believed to be there, whatever a list read just before
+/// its key was deleted may say.
+const GOODBYE_KEPT: Duration = Duration::from_mins(1);
+/// How many goodbyes are kept at most; the oldest go first.
+const MAX_GOODBYES: usize = 4096;
+
+/// Everybody else, by id.
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    members: HashMap<NodeId, Arc<Presence>>,
+    /// The last run of an id that said goodbye, and when (ms of the registry's clock).
+    goodbyes: HashMap<NodeId, (Incarnation, u64)>,
+    now_ms: u64,
+}
+
+impl Roster {
+    /// Takes a whole list. Whoever is missing has expired, once their last heartbeat known here
+    /// is older than `ttl`: a Redis that came back empty must not make everybody leave.
+    pub(crate) fn take_list(
+        &mut self,
+        listing: Listing,
+        own: &NodeId,
+        ttl: Duration,
+    ) -> Vec<Event> {
+        self.now_ms = listing.now_ms;
+        self.forget_goodbyes();
+        let mut events = Vec::new();
+        let mut absent: HashMap<NodeId, Arc<Presence>> = self.members.clone();
+        for presence in listing.servers {
+            absent.remove(&presence.id);
+            if presence.id != *own {
+                events.extend(self.take_one(presence));
+            }
+        }
+        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        for (id, presence) in absent {
+            if presence.last_seen.saturating_add(ttl_ms) <= listing.now_ms {
+                self.members.remove(&id);
+                events.push(Event::Left {
+                    presence,
+                    reason: LeftReason::Expired,
+                });
+            }
+        }
+        events
+    }
+
+    /// Takes what the registry holds for one id.
+    pub(crate) fn take_one(&mut self, presence: Presence) -> Vec<Event> {
+        self.now_ms = self.now_ms.max(presence.last_seen);
+        if self
+            .goodbyes
+            .get(&presence.id)
+            .is_some_and(|(left, _)| *left == presence.incarnation)
+        {
+            return Vec::new();
+        }
+        let new = Arc::new(presence);
+        let Some(known) = self.members.get(&new.id).cloned() else {
+            self.members.insert(new.id.clone(), Arc::clone(&new));
+            return vec![Event::Joined(new)];
+        };
+        if new.incarnation != known.incarnation {
+            if !new.replaces(&known) {
+                return Vec::new();
+            }
+            self.members.insert(new.id.clone(), Arc::clone(&new));
+            let left = Event::Left {
+                presence: known,
+                reason: LeftReason::Replaced,
+            };
+            return vec![left, Event::Joined(new)];
+        }
+        if new.last_seen < known.last_seen {
+            return Vec::new();
+        }
+        let changed = new.differs_from(&known);
+        self.members.insert(new.id.clone(), Arc::clone(&new));
+        if changed {
+            vec![Event::Changed(new)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Takes a goodbye; one of an older run changes nothing.
+    pub(crate) fn take_goodbye(&mut self, id: &NodeId, incarnation: Incarnation) -> Option<Event> {
+        if self
+            .members
+            .get(id)
+            .is_none_or(|known| known.incarnation != incarnation)
+        {
+            return None;
+        }
+        if self.goodbyes.len() >= MAX_GOODBYES {
+            let oldest = self.goodbyes.iter().min_by_key(|(_, (_, at))| *at);
+            if let Some(oldest) = oldest.map(|(id, _)| id.clone()) {
+                self.goodbyes.remove(&oldest);
+            }
+        }
+        self.goodbyes.insert(id.clone(), (incarnation, self.now_ms));
+        let presence = self.members.remove(id)?;
+        Some(Event::Left {
+            presence,
+            reason: LeftReason::Goodbye,
+        })
+    }
+
+    /// A picture of all members and the own process.
+    pub(crate) fn snapshot(&self, own: Arc<Presence>) -> Snapshot {
+        let mut servers: Vec<Arc<Presence>> = self.members.values().cloned().collect();
+        servers.push(own);
+        servers.sort_by(|left, right| left.id.cmp(&right.id));
+        let mut by_role: BTreeMap<Role, Vec<Arc<Presence>>> = BTreeMap::new();
+        for server in &servers {
+            by_role
+                .entry(server.role.clone())
+                .or_default()
+                .push(Arc::clone(server));
+        }
+        Snapshot {
+            by_id: servers
+                .iter()
+                .map(|one| (one.id.clone(), Arc::clone(one)))
+                .collect(),
+            by_role: by_role
+                .into_iter()
+                .map(|(role, list)| (role, list.into()))
+                .collect(),
+            servers: servers.into(),
+        }
+    }
+
+    fn forget_goodbyes(&mut self) {
+        let kept_ms = u64::try_from(GOODBYE_KEPT.as_millis()).unwrap_or(u64::MAX);
+        let now_ms = self.now_ms;
+        self.goodbyes
+            .retain(|_, (_, at)| at.saturating_add(kept_ms) > now_ms);
+    }
+}
+
+/// Everybody, the own process included, as of one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) servers: Servers,
+    pub(crate) by_role: BTreeMap<Role, Servers>,
+    pub(crate) by_id: HashMap<NodeId, Arc<Presence>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presence::tests::presence;
+
+    const TTL: Duration = Duration::from_secs(15);
+
+    fn own() -> NodeId {
+        NodeId::new("own").expect("a valid id")
+    }
+
+    fn seen(id: &str, run: u128, started_at: u64, last_seen: u64) -> Presence {
+        let mut presence = presence(id, run, started_at);
+        presence.last_seen = last_seen;
+        presence
+    }
+
+    fn list(roster: &mut Roster, now_ms: u64, servers: Vec<Presence>) -> Vec<String> {
+        words(roster.take_list(Listing { now_ms, servers }, &own(), TTL))
+    }
+
+    fn words(events: impl IntoIterator<Item = Event>) -> Vec<String> {
+        events
+            .into_iter()
+            .map(|event| match event {
+                Event::Joined(presence) => format!("joined {}", presence.id),
+                Event::Changed(presence) => format!("changed {}", presence.id),
+                Event::Left { presence, reason } => format!("left {} {reason}", presence.id),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_list_brings_and_takes() {
+        let mut roster = Roster::default();
+        let both = || vec![seen("a", 1, 1, 1_000), seen("own", 9, 1, 1_000)];
+        assert_eq!(list(&mut roster, 1_000, both()), ["joined a"]);
+        assert_eq!(list(&mut roster, 6_000, both()), [""; 0]);
+        assert_eq!(
+            list(&mut roster, 15_999, vec![]),
+            [""; 0],
+            "its heartbeat still counts"
+        );
+        assert_eq!(list(&mut roster, 16_000, vec![]), ["left a expired"]);
+    }
+
+    #[test]
+    fn a_later_run_replaces_and_an_older_one_is_ignored() {
+        let mut roster = Roster::default();
+        list(&mut roster, 1, vec![seen("a", 1, 10, 10)]);
+        let new = seen("a", 2, 20, 20);
+        assert_eq!(
+            words(roster.take_one(new.clone())),
+            ["left a replaced", "joined a"]
+        );
+        assert_eq!(words(roster.take_one(seen("a", 1, 10, 30))), [""; 0]);
+        let old_run = presence("a", 1, 10).incarnation;
+        assert!(
+            roster.take_goodbye(&new.id, old_run).is_none(),
+            "a late goodbye"
+        );
+        assert_eq!(roster.members[&new.id].incarnation, new.incarnation);
+    }
+
+    #[test]
+    fn whoever_said_goodbye_does_not_come_back_by_a_late_list() {
+        let mut roster = Roster::default();
+        let one = seen("a", 1, 1, 1_000);
+        list(&mut roster, 1_000, vec![one.clone()]);
+        assert_eq!(
+            words(roster.take_goodbye(&one.id, one.incarnation)),
+            ["left a goodbye"]
+        );
+        assert_eq!(list(&mut roster, 1_001, vec![one]), [""; 0]);
+        assert_eq!(
+            list(&mut roster, 1_002, vec![seen("a", 2, 5, 1_002)]),
+            ["joined a"]
+        );
+    }
+}

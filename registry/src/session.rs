@@ -1,0 +1,39 @@
+//! A player's session: who a token stands for, and which of its connections is the newest.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Generation;
+
+/// What is kept for a token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Who it is.
+    pub player_id: String,
+    /// What they called themselves last.
+    pub name: Option<String>,
+    /// Where they sit or watch.
+    pub lobby: Option<String>,
+    /// The newest `hello`.
+    pub generation: Generation,
+}
+
+/// The answer to writing a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionSet {
+    /// Written.
+    Ok,
+    /// A newer connection of this player is there; nothing was changed.
+    Older {
+        /// Its generation.
+        newest: Generation,
+    },
+}
+
+/// Said to everybody when a player has connected: older connections of that player end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionOpened {
+    /// Who.
+    pub player_id: String,
+    /// The generation that stays.
+    pub generation: Generation,
+}
