@@ -1,9 +1,8 @@
 //! What is sent: shapes and texts exactly as players' programs rely on them.
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use rules::{
-    Action, BadOption, BidRule, Game, Length, Observation, Options, OptionsPatch, Seat, SeatCount,
-    Seed,
+    Action, BadOption, BidRule, Event, Forbidden, Game, Length, Observation, Options, OptionsPatch,
+    Reason, Seat, SeatCount, Seed,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -151,4 +150,66 @@ fn an_observation_is_one_flat_object_and_survives_json_and_message_pack() {
         let action = game.legal_moves(seat).last().unwrap();
         game.apply(seat, action).unwrap();
     }
+}
+
+#[test]
+fn forbidden_moves() {
+    let shapes = json!([
+        {"card": "B2", "reason": "must_follow"},
+        {"value": 2, "reason": "bid_rule"},
+    ]);
+    let read: Vec<Forbidden> = serde_json::from_value(shapes.clone()).unwrap();
+    let card = "B2".parse().unwrap();
+    assert_eq!(
+        read,
+        [
+            Forbidden::Card {
+                card,
+                reason: Reason::MustFollow
+            },
+            Forbidden::Value {
+                value: 2,
+                reason: Reason::BidRule
+            },
+        ]
+    );
+    assert_eq!(serde_json::to_value(read).unwrap(), shapes);
+}
+
+#[test]
+fn events() {
+    let zeros = "0".repeat(64);
+    let shapes = json!([
+        {"type": "game_started", "deal_commitment": zeros},
+        {"type": "round_started", "round": 1, "cards": 1, "dealer": 3, "trump_card": "W2"},
+        {"type": "round_started", "round": 20, "cards": 20, "dealer": 0, "trump_card": null},
+        {"type": "trump_chosen", "seat": 3, "suit": "red"},
+        {"type": "bid_made", "seat": 0, "value": 1},
+        {"type": "bid_made", "seat": 1, "value": null},
+        {"type": "bids_revealed", "bids": [1, 0, 0]},
+        {"type": "card_played", "seat": 0, "card": "R13"},
+        {"type": "trick_completed", "winner": 0, "plays": [{"seat": 0, "card": "R13"}]},
+        {
+            "type": "round_scored",
+            "bids": [1, 0, 0], "tricks": [1, 0, 0], "points": [30, 20, 20], "scores": [30, 20, -10]
+        },
+        {
+            "type": "game_finished",
+            "ranking": [{"seat": 0, "score": 30, "rank": 1}], "seed": zeros
+        },
+    ]);
+    let read: Vec<Event> = serde_json::from_value(shapes.clone()).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), shapes);
+}
+
+#[test]
+fn nothing_that_can_be_logged_shows_the_seed() {
+    let four = SeatCount::new(4).unwrap();
+    let (game, events) = Game::new(four, Options::default(), Seed::new([0xAB; 32]));
+    let logged = format!(
+        "{game:?} {:?} {events:?} {:?}",
+        game.snapshot(),
+        game.observe(None)
+    );
+    assert!(!logged.to_lowercase().contains("abab") && !logged.contains("171, 171"));
 }
