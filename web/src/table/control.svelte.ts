@@ -1,0 +1,62 @@
+/**
+ * What this player has sent and what they are told in return: one move at a time, and one sentence
+ * for a while. It decides nothing about the game; the server guards every move by its turn as well.
+ */
+import type { Action, ClientMessage } from '../protocol'
+
+const noteMs = 4500
+/** An answer that never comes must not lock the hand: then the server refuses what is out of date. */
+const answerMs = 4000
+/** The server lets one reaction pass in this time. */
+const reactionMs = 2000
+
+export class Control {
+  /** The turn that an action was sent for, until the next state or an error. */
+  pendingTurn = $state<number | null>(null)
+  note = $state<string | null>(null)
+  reactedLately = $state(false)
+  #send: (message: ClientMessage) => void
+  #timers = new Map<string, ReturnType<typeof setTimeout>>()
+
+  constructor(send: (message: ClientMessage) => void) {
+    this.#send = send
+  }
+
+  act(action: Action, turn: number): void {
+    if (this.pendingTurn !== null) return
+    this.pendingTurn = turn
+    this.note = null
+    this.#after('answer', answerMs, () => (this.pendingTurn = null))
+    this.#send({ type: 'action', action, turn })
+  }
+
+  /** A state or an error has come: the move is answered. */
+  answered(): void {
+    this.pendingTurn = null
+  }
+
+  tell(sentence: string): void {
+    this.note = sentence
+    this.#after('note', noteMs, () => (this.note = null))
+  }
+
+  send(message: ClientMessage): void {
+    this.#send(message)
+  }
+
+  react(message: Extract<ClientMessage, { type: 'react' }>): void {
+    if (this.reactedLately) return
+    this.reactedLately = true
+    this.#after('reaction', reactionMs, () => (this.reactedLately = false))
+    this.#send(message)
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+  }
+
+  #after(name: string, ms: number, then: () => void): void {
+    clearTimeout(this.#timers.get(name))
+    this.#timers.set(name, setTimeout(then, ms))
+  }
+}
