@@ -250,7 +250,7 @@ describe('opened in another window', () => {
   it('comes back once after having reconnected by itself', () => {
     const bench = reconnected()
     bench.pass(29_000)
-    bench.receive({ type: 'pong' })
+    bench.receive({ type: 'pong', nonce: null })
     bench.do({ type: 'closed', code: 4000 })
     expect(bench.msUntilOpen()).toBe(2_000)
     bench.live()
@@ -262,7 +262,7 @@ describe('opened in another window', () => {
     const bench = reconnected()
     bench.pass(19_000)
     bench.pass(5_000)
-    bench.receive({ type: 'pong' })
+    bench.receive({ type: 'pong', nonce: null })
     bench.pass(7_000)
     bench.do({ type: 'closed', code: 4000 })
     expect(bench.face()).toBe('stopped')
