@@ -19,7 +19,6 @@ pub mod lobby;
 pub mod name;
 pub mod parts;
 pub mod player;
-pub mod role;
 pub mod server;
 
 #[cfg(test)]
