@@ -19,6 +19,7 @@ pub mod lobby;
 pub mod name;
 pub mod parts;
 pub mod player;
+pub mod role;
 pub mod server;
 
 #[cfg(test)]

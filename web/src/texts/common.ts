@@ -194,7 +194,7 @@ export const common = {
   close: 'Close',
   switchTable: {
     ask: (from: string, to: string): string => `You sit at table ${from}. Leave it for table ${to}?`,
-    go: (to: string): string => `Go to ${to}`,
+    go: 'Go there',
   },
   start,
   lobby,

@@ -1,0 +1,57 @@
+//! Which move to make.
+//!
+//! A policy sees a [`Situation`], which is what one seat may see, and nothing else: no hand of
+//! another, no time, no network. The same situation and the same chance give the same move.
+
+mod bid;
+mod heuristic;
+mod play;
+mod sight;
+mod slips;
+
+use protocol::decide::Decide;
+use protocol::lobby::AiLevel;
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use rules::{Action, Observation, Seat};
+
+pub use heuristic::Heuristic;
+pub use slips::Slips;
+
+/// All that a policy may know.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// Who must move.
+    pub seat: Seat,
+    /// What that seat sees, its legal actions included.
+    pub observation: &'a Observation,
+}
+
+/// A way to play.
+pub trait Policy: Send + Sync {
+    /// One of the observation's legal actions; nothing only if there is none.
+    fn decide(&self, situation: &Situation<'_>, chance: &mut ChaCha8Rng) -> Option<Action>;
+}
+
+/// Decides a request by the policy of its level.
+///
+/// Chance is drawn from the request's id, so that a request decides the same wherever it is asked.
+pub fn decide(request: &Decide) -> Option<Action> {
+    let situation = Situation {
+        seat: request.seat,
+        observation: &request.observation,
+    };
+    let mut chance = ChaCha8Rng::seed_from_u64(request.request_id.as_u64_pair().0);
+    let action = match request.level {
+        AiLevel::Easy => Slips::default().decide(&situation, &mut chance),
+        AiLevel::Normal | AiLevel::Hard => Heuristic.decide(&situation, &mut chance),
+    }?;
+    debug_assert!(
+        request.observation.own.legal_actions.contains(&action),
+        "{action:?}"
+    );
+    Some(action)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! Worker threads that decide, with a bounded queue in front of them.
+//!
+//! Thinking is work for a processor, so it happens on threads of its own: the async runtime, which
+//! answers pings and reads links, never waits for it.
+
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use chassis::clock;
+use protocol::decide::{Decide, DecideFailure};
+use rules::Action;
+use tokio::sync::oneshot;
+
+use crate::policy;
+
+/// What comes of a request; nothing at all if its time had passed before a worker got to it.
+pub type Answer = Result<Action, DecideFailure>;
+
+/// The worker threads of this process. They end when the pool is dropped.
+#[derive(Debug)]
+pub struct Pool {
+    jobs: SyncSender<Job>,
+    counters: Arc<Counters>,
+}
+
+/// What the pool has done since its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that got a move.
+    pub decided: u64,
+    /// Requests that wait for a worker now.
+    pub waiting: usize,
+    /// Requests that found the queue full.
+    pub refused: u64,
+    /// Requests whose time had passed before a worker got to them.
+    pub late: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    decided: AtomicU64,
+    waiting: AtomicUsize,
+    refused: AtomicU64,
+    late: AtomicU64,
+}
+
+struct Job {
+    request: Box<Decide>,
+    /// Nobody waits for the move any more after this.
+    useful_until: Instant,
+    answer: oneshot::Sender<Answer>,
+}
+
+impl Pool {
+    /// Starts so many workers, with room for so many requests that wait for them.
+    ///
+    /// # Errors
+    /// If the operating system gives no thread.
+    pub fn start(workers: NonZeroUsize, queue: NonZeroUsize) -> std::io::Result<Self> {
+        let (jobs, inbox) = sync_channel(queue.get());
+        let inbox = Arc::new(Mutex::new(inbox));
+        let counters = Arc::new(Counters::default());
+        for number in 1..=workers.get() {
+            let inbox = Arc::clone(&inbox);
+            let counters = Arc::clone(&counters);
+            thread::Builder::new()
+                .name(format!("ai-{number}"))
+                .spawn(move || work(&inbox, &counters))?;
+        }
+        Ok(Self { jobs, counters })
+    }
+
+    /// Puts a request into the queue. The receiver fails if the request's time passes unplayed.
+    ///
+    /// # Errors
+    /// [`DecideFailure::Overloaded`] at once if the queue is full.
+    pub fn submit(&self, request: Box<Decide>) -> Result<oneshot::Receiver<Answer>, DecideFailure> {
+        let (answer, receiver) = oneshot::channel();
+        let useful_until = clock::now() + Duration::from_millis(u64::from(request.timeout_ms));
+        self.counters.waiting.fetch_add(1, Ordering::Relaxed);
+        match self.jobs.try_send(Job {
+            request,
+            useful_until,
+            answer,
+        }) {
+            Ok(()) => Ok(receiver),
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
+                self.counters.refused.fetch_add(1, Ordering::Relaxed);
+                Err(DecideFailure::Overloaded)
+            }
+        }
+    }
+
+    /// What it has done so far.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            decided: self.counters.decided.load(Ordering::Relaxed),
+            waiting: self.counters.waiting.load(Ordering::Relaxed),
+            refused: self.counters.refused.load(Ordering::Relaxed),
+            late: self.counters.late.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Until the pool is dropped.
+fn work(inbox: &Mutex<Receiver<Job>>, counters: &Counters) {
+    loop {
+        // One idle worker waits in `recv`, the others for the lock: whoever gets a job lets go of it.
+        let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { return };
+        counters.waiting.fetch_sub(1, Ordering::Relaxed);
+        if job.answer.is_closed() || clock::now() >= job.useful_until {
+            counters.late.fetch_add(1, Ordering::Relaxed);
+            continue;
+        }
+        let answer = decide(&job.request);
+        if answer.is_ok() {
+            counters.decided.fetch_add(1, Ordering::Relaxed);
+        }
+        // Fails if the link has closed meanwhile: the game node asks somebody else.
+        let _nobody_waits = job.answer.send(answer);
+    }
+}
+
+/// A policy that panics costs one answer, not the worker.
+fn decide(request: &Decide) -> Answer {
+    match catch_unwind(AssertUnwindSafe(|| policy::decide(request))) {
+        Ok(Some(action)) => Ok(action),
+        Ok(None) => Err(DecideFailure::NothingToDecide),
+        Err(_) => {
+            // The panic has already been logged with its place by the panic hook.
+            tracing::error!(request_id = %request.request_id, "a policy panicked: this is a bug");
+            Err(DecideFailure::Internal)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rules::Seat;
+
+    use super::*;
+    use crate::probe;
+
+    const ONE: NonZeroUsize = NonZeroUsize::MIN;
+
+    #[tokio::test]
+    async fn a_request_gets_a_legal_move() {
+        let pool = Pool::start(ONE, ONE).unwrap();
+        let request = probe::request(5000);
+        let legal = request.observation.own.legal_actions.clone();
+        let action = pool.submit(request).unwrap().await.unwrap().unwrap();
+        assert!(legal.contains(&action));
+        assert_eq!(
+            pool.counts(),
+            Counts {
+                decided: 1,
+                waiting: 0,
+                refused: 0,
+                late: 0
+            }
+        );
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_time_has_passed_is_dropped_unplayed() {
+        let pool = Pool::start(ONE, ONE).unwrap();
+        assert!(pool.submit(probe::request(0)).unwrap().await.is_err());
+        assert_eq!(
+            pool.counts(),
+            Counts {
+                decided: 0,
+                waiting: 0,
+                refused: 0,
+                late: 1
+            }
+        );
+    }
+
+    #[tokio::test]
+    async fn an_observation_without_a_legal_action_is_an_error_and_not_a_panic() {
+        let pool = Pool::start(ONE, ONE).unwrap();
+        let mut request = probe::request(5000);
+        request.observation.own.legal_actions.clear();
+        request.seat = Seat::new(5).unwrap();
+        let answer = pool.submit(request).unwrap().await.unwrap();
+        assert_eq!(answer, Err(DecideFailure::NothingToDecide));
+    }
+
+    #[test]
+    fn a_full_queue_refuses_at_once() {
+        // No worker takes anything out of this queue.
+        let (jobs, _inbox) = sync_channel(1);
+        let pool = Pool {
+            jobs,
+            counters: Arc::default(),
+        };
+        let _first = pool.submit(probe::request(5000)).unwrap();
+        assert_eq!(
+            pool.submit(probe::request(5000)).unwrap_err(),
+            DecideFailure::Overloaded
+        );
+        assert_eq!(
+            pool.counts(),
+            Counts {
+                decided: 0,
+                waiting: 1,
+                refused: 1,
+                late: 0
+            }
+        );
+    }
+}
