@@ -173,7 +173,7 @@ function story(): State[] {
     tricks: [1, 1, 2, 0],
     to_act: 2,
     trick: nobody(2),
-    last_trick: { leader: 1, plays: finishedFour, led: 'blue', winning: 2, winner: 2 },
+    last_trick: { leader: 1, plays: finishedFour, led: 'blue', winner: 2 },
   })
   const next: TrickPlay = { seat: 2, card: 'Y3' }
   const nextTrick = see(4, {
@@ -339,7 +339,7 @@ export const shows: Record<string, State[]> = {
         hand: ['G4', 'Y8', 'W2'],
         to_act: 2,
         trick: nobody(2),
-        last_trick: { leader: 1, plays: finishedFour, led: 'blue', winning: 2, winner: 2 },
+        last_trick: { leader: 1, plays: finishedFour, led: 'blue', winner: 2 },
       }),
     ),
   ],

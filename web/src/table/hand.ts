@@ -10,12 +10,16 @@ export const tapWidth = 44
 export type HandCard = { x: number; y: number; rotate: number }
 export type HandLayout = { cards: HandCard[]; height: number }
 
+/** Narrower cards in rows would leave their corners too small to read. */
+const smallestRowCard = 56
+const rowCardWidths = [78, 72, 66, 60, smallestRowCard]
+
 /** How far the outermost cards lean at most, in degrees. */
-const widestLean = 13
+const widestLean = 11
 
 /** A fan: cards on a shallow arc, at most a good part of a card apart. */
 export function fan(cards: number, width: number, card: Size): HandLayout {
-  const step = cards > 1 ? Math.min(card.width * 0.78, (width - card.width * 1.25) / (cards - 1)) : 0
+  const step = cards > 1 ? Math.min(card.width * 0.8, (width - card.width * 1.18) / (cards - 1)) : 0
   const middle = (cards - 1) / 2
   const lean = cards > 1 ? Math.min(2.6, widestLean / middle) : 0
   const placed = Array.from({ length: cards }, (_, index): HandCard => {
@@ -29,6 +33,12 @@ export function fan(cards: number, width: number, card: Size): HandLayout {
   })
   const sag = placed.length > 0 ? Math.max(...placed.map(({ y }) => y)) : 0
   return { cards: placed, height: card.height + sag }
+}
+
+/** As wide as a card may be without a further row: the fewer cards, the larger. */
+export function rowCardWidth(cards: number, width: number): number {
+  const fewest = rowSizes(cards, width, smallestRowCard).length
+  return rowCardWidths.find((wide) => rowSizes(cards, width, wide).length === fewest) ?? smallestRowCard
 }
 
 /**
