@@ -46,6 +46,7 @@ pub(crate) fn request(timeout_ms: u32) -> Box<Decide> {
         level: AiLevel::Normal,
         options: *game.options(),
         observation: game.observe(Some(seat)),
+        plays: Vec::new(),
         timeout_ms,
     })
 }

@@ -121,6 +121,7 @@ fn ask(game: &Game, level: AiLevel) -> Decide {
         level,
         options: *game.options(),
         observation: game.observe(Some(seat)),
+        plays: game.plays().to_vec(),
         timeout_ms: 20_000,
     }
 }

@@ -3,7 +3,7 @@
 //! The AI node asks for `GET /link/ai` with `Authorization: Bearer AI_SHARED_SECRET`; binary frames follow, one message each
 //! ([`crate::frame`]). The AI node's first message is [`ToNode::Hello`].
 
-use rules::{Action, Observation, Options, Seat};
+use rules::{Action, Card, Observation, Options, Seat};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -38,6 +38,10 @@ pub struct Decide {
     pub options: Options,
     /// What the seat sees, its legal actions included.
     pub observation: Observation,
+    /// The cards that were played in this round, in order, the present trick included: the seat saw them all, and the
+    /// observation shows only the last two tricks of them. The player to the left of the dealer played the first.
+    #[serde(default)]
+    pub plays: Vec<Card>,
     /// How long an answer is of use, in milliseconds.
     pub timeout_ms: u32,
 }

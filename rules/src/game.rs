@@ -111,6 +111,12 @@ impl Game {
         self.seats
     }
 
+    /// The cards that were played in this round, in order, the present trick included. Everybody
+    /// saw them.
+    pub fn plays(&self) -> &[Card] {
+        &self.round.plays
+    }
+
     /// What was agreed on before the game.
     pub const fn options(&self) -> &Options {
         &self.options

@@ -318,7 +318,7 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
 }
 
 pub(super) fn node_to_ai() -> Vec<(&'static str, ToAi)> {
-    let game = game_after(6);
+    let game = game_after(3 + 3 + 3 + 4);
     let seat = game.to_act().unwrap();
     let decide = Decide {
         request_id: Uuid::from_u128(3),
@@ -326,6 +326,7 @@ pub(super) fn node_to_ai() -> Vec<(&'static str, ToAi)> {
         level: AiLevel::Normal,
         options: *game.options(),
         observation: game.observe(Some(seat)),
+        plays: game.plays().to_vec(),
         timeout_ms: 5000,
     };
     vec![
