@@ -1,1 +1,189 @@
-//! Takes the players' WebSockets and routes each lobby to the node that owns it.
+//! The gateway: takes the players' sockets and routes each lobby to the game node that owns it.
+//!
+//! It holds no game truth and reads no `state`: it knows who a connection is, where their table
+//! is, and how much may wait. [`run`] is all of it; a test runs the same.
+//!
+//! * `session`: one connection as a pure machine; `connection` drives it, `socket` and `outbox`
+//!   are its two ends.
+//! * `links`, `link`: one WebSocket to each game node. `directory`, `choice`: which node.
+//! * `gateway`: what connections share, and what they ask the registry.
+//! * `ready`, `operations`, `web`: for machines, operators and browsers.
+
+mod address;
+mod admission;
+mod chance;
+mod choice;
+mod config;
+mod connection;
+mod connections;
+mod directory;
+mod gateway;
+mod link;
+mod links;
+mod operations;
+mod outbox;
+mod ready;
+mod session;
+mod socket;
+mod status;
+mod web;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::any;
+use axum::serve::ListenerExt;
+use chassis::Process;
+use registry::{Incarnation, Presence, Registry, RegistryError, Role};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+use tracing::{debug, info};
+
+use crate::admission::Admission;
+use crate::connections::Connections;
+use crate::directory::Directory;
+use crate::gateway::Gateway;
+use crate::links::Links;
+use crate::ready::Checks;
+use crate::session::Input;
+
+pub use config::Config;
+
+/// How long the players' sockets may take to close at the end.
+const SOCKETS_END_WITHIN: Duration = Duration::from_secs(7);
+
+/// Why a gateway can't start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The listener can't be used.
+    #[error("the players' listener can't be used: {0}")]
+    Listener(#[from] io::Error),
+    /// The registry's settings are wrong.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+}
+
+/// Runs a gateway on `listener` until `process` is told to end and the players' sockets are
+/// closed. It is ready when `process.readiness` says so.
+///
+/// # Errors
+/// [`Error`] if it can't start; what fails later is tried again for ever.
+pub async fn run(
+    config: Config,
+    listener: TcpListener,
+    registry: Registry,
+    process: Process,
+) -> Result<(), Error> {
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let address = listener.local_addr()?;
+    let gateway = assemble(config, registry, &process)?;
+    let checks = Checks::new(&process);
+    operations::open(&process.operations, &gateway);
+
+    let ending = process.shutdown.clone();
+    let serving = axum::serve(
+        listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                // The peer has gone already.
+                debug!(%error, "a socket without no-delay");
+            }
+        }),
+        routes(&gateway).into_make_service_with_connect_info::<SocketAddr>(),
+    )
+    .with_graceful_shutdown(async move { ending.begun().await });
+    info!(%address, id = %gateway.config.id, "listening for players");
+
+    let following = async {
+        let events = gateway.membership.events();
+        // The last of them never ends.
+        tokio::join!(
+            Arc::clone(&gateway.links).follow(events),
+            Arc::clone(&gateway.links).follow_health(),
+            follow_sessions(&gateway),
+            checks.run(Arc::clone(&gateway), process.clone(), address),
+        );
+    };
+    let serving = tokio::spawn(serving.into_future());
+    tokio::select! {
+        () = following => {}
+        () = process.shutdown.begun() => {}
+    }
+    stop(&gateway, &process).await;
+    serving.abort();
+    gateway.links.close();
+    Ok(())
+}
+
+fn assemble(
+    config: Config,
+    registry: Registry,
+    process: &Process,
+) -> Result<Arc<Gateway>, RegistryError> {
+    let role = Role::new("gateway").expect("a role is a word");
+    let incarnation = Incarnation::new(uuid::Uuid::from_bytes(chance::bytes()));
+    let version = env!("CARGO_PKG_VERSION");
+    let address = config.advertise_address.clone();
+    let own = Presence::new(config.id.clone(), role, incarnation, address, version);
+    let connections = Arc::new(Connections::default());
+    let links = Links::new(
+        config.shared_secret.clone(),
+        &own,
+        Arc::clone(&connections),
+        registry.health(),
+    );
+    let membership = registry.join(own, config.presence.clone())?;
+    let admission = Admission::new(config.max_connections, config.max_connections_per_ip);
+    Ok(Arc::new(Gateway {
+        config,
+        registry,
+        membership,
+        connections,
+        links,
+        admission,
+        directory: Directory::default(),
+        shutdown: process.shutdown.clone(),
+        sockets: TaskTracker::new(),
+    }))
+}
+
+fn routes(gateway: &Arc<Gateway>) -> Router {
+    let players = Router::new()
+        .route("/ws", any(socket::upgrade))
+        .with_state(Arc::clone(gateway));
+    players.merge(web::routes())
+}
+
+/// Ends older connections of whoever says `hello` anywhere.
+async fn follow_sessions(gateway: &Gateway) {
+    use tokio::sync::broadcast::error::RecvError;
+    let mut sessions = gateway.membership.sessions();
+    loop {
+        match sessions.recv().await {
+            Ok(opened) => {
+                if let Ok(player) = opened.player_id.parse() {
+                    let generation = opened.generation.0;
+                    gateway
+                        .connections
+                        .deliver_to_player(&player, || Input::Opened { generation });
+                }
+            }
+            // Whoever is missed is ended by the lobby's owner.
+            Err(RecvError::Lagged(missed)) => debug!(missed, "session events missed"),
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Not ready, goodbye, and every socket closed with 1012.
+async fn stop(gateway: &Gateway, process: &Process) {
+    process.readiness.drain("told to stop");
+    gateway.sockets.close();
+    let closing = timeout(SOCKETS_END_WITHIN, gateway.sockets.wait());
+    let ((), closed) = tokio::join!(gateway.membership.leave(), closing);
+    let left = gateway.admission.total();
+    info!(all_closed = closed.is_ok(), left, "stopped");
+}

@@ -1,0 +1,263 @@
+//! The driver of one player's [`Session`]: feeds it, and does what it says.
+
+use std::sync::Arc;
+
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::StreamExt;
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{FuturesUnordered, SplitStream};
+use protocol::CloseCode;
+use protocol::link::ToNode;
+use protocol::player::{Malformed, PlayerFrame};
+use protocol::server::ServerMessage;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+use tracing::{Span, debug};
+
+use crate::address::Origin;
+use crate::config::Config;
+use crate::connections::Registered;
+use crate::gateway::Gateway;
+use crate::session::{Effect, FloodLimits, Input, Session, SessionConfig};
+use crate::socket::{SharedOutbox, is_too_big, now, to_json};
+use crate::status::Overview;
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Its last frames are to be written.
+    Closing,
+    /// There is nobody to write to.
+    Broken,
+}
+
+/// One player's connection.
+pub(crate) struct Connection<'a> {
+    gateway: Arc<Gateway>,
+    registered: Registered,
+    origin: Origin,
+    session: Session,
+    overview: watch::Receiver<Arc<Overview>>,
+    outbox: &'a SharedOutbox,
+    /// Answers that are awaited of the registry: a few, since a session asks one thing at a time.
+    errands: FuturesUnordered<BoxFuture<'static, Option<Input>>>,
+    closing: bool,
+}
+
+impl<'a> Connection<'a> {
+    pub(crate) fn new(
+        gateway: Arc<Gateway>,
+        registered: Registered,
+        origin: Origin,
+        outbox: &'a SharedOutbox,
+    ) -> Self {
+        let mut overview = gateway.links.overview();
+        let seen = Arc::clone(&overview.borrow_and_update());
+        let config = session_config(&gateway.config);
+        let session = Session::new(now(), registered.id, config, seen);
+        let errands = FuturesUnordered::new();
+        Self {
+            gateway,
+            registered,
+            origin,
+            session,
+            overview,
+            outbox,
+            errands,
+            closing: false,
+        }
+    }
+
+    /// Runs until the connection ends.
+    pub(crate) async fn run(&mut self, stream: &mut SplitStream<WebSocket>) -> Ending {
+        let shutdown = self.gateway.shutdown.clone();
+        let mut alarm = Box::pin(sleep_until(Instant::now()));
+        loop {
+            let deadline = self.deadline();
+            if deadline != alarm.deadline() {
+                alarm.as_mut().reset(deadline);
+            }
+            let input = tokio::select! {
+                frame = stream.next(), if self.session.reads() => match frame {
+                    Some(Ok(message)) => match read(message) {
+                        Some(input) => input,
+                        None => return Ending::Broken,
+                    },
+                    Some(Err(error)) if is_too_big(&error) => {
+                        self.outbox.change(|outbox| outbox.close(CloseCode::TooBig));
+                        return Ending::Closing;
+                    }
+                    Some(Err(_)) | None => return Ending::Broken,
+                },
+                Some(input) = self.registered.inbox.recv() => input,
+                Some(input) = self.errands.next(), if !self.errands.is_empty() => match input {
+                    Some(input) => input,
+                    None => continue,
+                },
+                Ok(()) = self.overview.changed() => {
+                    Input::Overview(Arc::clone(&self.overview.borrow_and_update()))
+                }
+                () = alarm.as_mut() => {
+                    if self.is_slow() {
+                        self.outbox.change(|outbox| outbox.close_now(CloseCode::SlowReader));
+                        return Ending::Closing;
+                    }
+                    Input::Time
+                }
+                () = shutdown.begun() => Input::Stop,
+                () = self.registered.end.cancelled() => {
+                    // Its task got no time to run: the player shall come back.
+                    debug!("closed: more came in than was taken");
+                    self.outbox.change(|outbox| outbox.close_now(CloseCode::Restart));
+                    return Ending::Closing;
+                }
+            };
+            self.step(input);
+            if self.closing {
+                return Ending::Closing;
+            }
+        }
+    }
+
+    /// Tells whom it concerns that the connection has ended.
+    pub(crate) fn end(&mut self) {
+        self.step(Input::Gone);
+    }
+
+    fn step(&mut self, input: Input) {
+        let now = now();
+        let before = self.session.lobby();
+        for effect in self.session.step(now, input) {
+            self.perform(now, effect);
+        }
+        let lobby = self.session.lobby();
+        if lobby != before
+            && let Some(code) = lobby
+        {
+            Span::current().record("lobby", tracing::field::display(code));
+        }
+    }
+
+    fn perform(&mut self, now: std::time::Instant, effect: Effect) {
+        match effect {
+            Effect::Send(message) => {
+                if let ServerMessage::Error(refused) = &message {
+                    debug!(code = %refused.code, why = refused.message, "refused");
+                }
+                self.outbox
+                    .change(|outbox| outbox.push(now, to_json(&message)));
+            }
+            Effect::Show(picture) => self.outbox.change(|outbox| outbox.show(picture)),
+            Effect::ShowNothing => self.outbox.change(|outbox| outbox.show_nothing(now)),
+            Effect::Partial(partial) => self.outbox.change(|outbox| outbox.set_partial(partial)),
+            Effect::Ping => self.outbox.change(crate::outbox::Outbox::ping),
+            Effect::Close(code) => {
+                debug!(code = u16::from(code), "closed");
+                self.closing = true;
+                self.outbox.change(|outbox| outbox.close(code));
+            }
+            Effect::Ask { node, ask } => {
+                let number = ask.number;
+                if self.gateway.links.send(&node, ToNode::Ask(ask)).is_err() {
+                    self.errand(async move { Some(Input::Unreachable { number }) });
+                }
+            }
+            Effect::Detach { node, code } => {
+                let connection = self.registered.id;
+                // Without a link the node knows already.
+                let _no_link = self
+                    .gateway
+                    .links
+                    .send(&node, ToNode::Detach { code, connection });
+            }
+            errand => self.run_errand(errand),
+        }
+    }
+
+    /// What has to be waited for.
+    fn run_errand(&mut self, effect: Effect) {
+        let gateway = Arc::clone(&self.gateway);
+        let (connection, origin) = (self.registered.id, self.origin);
+        self.errand(async move {
+            match effect {
+                Effect::Enter { token } => {
+                    Some(Input::Entered(gateway.enter(connection, token).await))
+                }
+                Effect::Renew(record) => {
+                    gateway.renew(record).await;
+                    None
+                }
+                Effect::ForgetLobby(record) => {
+                    gateway.write_session(record).await;
+                    None
+                }
+                Effect::CountCreate { journey } => {
+                    let allowed = gateway.count_create(origin).await;
+                    Some(Input::Counted { journey, allowed })
+                }
+                Effect::Draw { journey } => Some(Input::Drawn {
+                    journey,
+                    drawn: gateway.draw(),
+                }),
+                Effect::ListPublic { journey } => Some(Input::Listed {
+                    journey,
+                    codes: gateway.list_public().await,
+                }),
+                Effect::Find {
+                    journey,
+                    code,
+                    fresh,
+                } => {
+                    let whereabouts = gateway.find(code, fresh).await;
+                    Some(Input::Found {
+                        journey,
+                        whereabouts,
+                    })
+                }
+                other => unreachable!("performed at once: {other:?}"),
+            }
+        });
+    }
+
+    fn errand(&mut self, errand: impl Future<Output = Option<Input>> + Send + 'static) {
+        self.errands.push(errand.boxed());
+    }
+
+    fn deadline(&self) -> Instant {
+        let slow_at = self.outbox.lock().slow_at();
+        let deadline = self.session.deadline().into_iter().chain(slow_at).min();
+        deadline.map_or_else(Instant::now, Instant::from_std)
+    }
+
+    fn is_slow(&self) -> bool {
+        self.outbox
+            .lock()
+            .slow_at()
+            .is_some_and(|slow_at| now() >= slow_at)
+    }
+}
+
+fn session_config(config: &Config) -> SessionConfig {
+    SessionConfig {
+        flood: FloodLimits {
+            rate: config.message_rate,
+            burst: config.message_burst,
+            violations: config.max_rate_violations,
+        },
+        renew_every: config.session_ttl / 4,
+        reconnect_within_ms: u32::try_from(config.reconnect_window.as_millis()).unwrap_or(u32::MAX),
+    }
+}
+
+/// What a frame is to the session; none if it is the last one.
+fn read(message: Message) -> Option<Input> {
+    Some(match message {
+        Message::Text(text) => Input::Message(PlayerFrame::parse(text.as_str())),
+        Message::Binary(_) => {
+            let message = "messages are text frames of JSON".to_owned();
+            Input::Message(Err(Malformed { id: None, message }))
+        }
+        Message::Ping(_) | Message::Pong(_) => Input::Heard,
+        Message::Close(_) => return None,
+    })
+}

@@ -1,0 +1,204 @@
+//! What all connections of this gateway share, and what it asks the registry for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chassis::Shutdown;
+use protocol::link::Person;
+use protocol::{ConnectionId, LobbyCode, PlayerId, Token};
+use registry::{Born, Generation, Membership, Registry, RegistryError, Session, TokenHash};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+use tracing::{debug, warn};
+
+use crate::address::Origin;
+use crate::admission::Admission;
+use crate::chance;
+use crate::choice::choose;
+use crate::config::Config;
+use crate::connections::Connections;
+use crate::directory::Directory;
+use crate::links::Links;
+use crate::session::{
+    Drawn, Entered, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord, Whereabouts,
+};
+
+/// A registry that takes longer is away, as far as a waiting player is concerned.
+const REGISTRY_WITHIN: Duration = Duration::from_millis(1_500);
+
+/// One running gateway.
+pub(crate) struct Gateway {
+    pub(crate) config: Config,
+    pub(crate) registry: Registry,
+    pub(crate) membership: Membership,
+    pub(crate) connections: Arc<Connections>,
+    pub(crate) links: Arc<Links>,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) directory: Directory,
+    pub(crate) shutdown: Shutdown,
+    /// The players' sockets.
+    pub(crate) sockets: TaskTracker,
+}
+
+impl Gateway {
+    /// Recognises a player by their token, or makes a new one.
+    pub(crate) async fn enter(
+        &self,
+        connection: ConnectionId,
+        token: Option<Token>,
+    ) -> Result<Entered, RegistryAway> {
+        let known = match token {
+            Some(token) => {
+                let session = in_time(self.registry.session_open(&hash(&token))).await?;
+                session.and_then(|session| recognised(token, session))
+            }
+            None => None,
+        };
+        let returning = known.is_some();
+        let entered = match known {
+            Some(entered) => entered,
+            None => self.newcomer().await?,
+        };
+        let person = &entered.person;
+        self.connections.identify(connection, person.player.clone());
+        if returning {
+            // Whoever misses it is told by the lobby's owner.
+            let generation = Generation(person.generation);
+            let told = self
+                .registry
+                .publish_session(person.player.as_str(), generation);
+            if let Err(RegistryAway) = in_time(told).await {
+                debug!(player = %person.player, "older connections were not told");
+            }
+        }
+        Ok(entered)
+    }
+
+    async fn newcomer(&self) -> Result<Entered, RegistryAway> {
+        let token = Token::new(chance::bytes());
+        let player = PlayerId::person(chance::bytes());
+        let hash = hash(&token);
+        let session = in_time(self.registry.session_create(&hash, player.as_str())).await?;
+        recognised(token, session).ok_or(RegistryAway)
+    }
+
+    /// Lets a session live anew; one that the registry has lost is written again.
+    pub(crate) async fn renew(&self, record: SessionRecord) {
+        let token = registry_hash(&record.person.token);
+        match in_time(self.registry.session_renew(&[token])).await {
+            Ok(alive) if alive == [false] => self.write_session(record).await,
+            Ok(_) => {}
+            Err(RegistryAway) => debug!(player = %record.person.player, "session not renewed"),
+        }
+    }
+
+    /// Writes a session; a newer connection's is left as it is.
+    pub(crate) async fn write_session(&self, record: SessionRecord) {
+        let session = Session {
+            player_id: record.person.player.to_string(),
+            name: record.name.map(|name| name.as_str().to_owned()),
+            lobby: record.lobby.map(|code| code.to_string()),
+            generation: Generation(record.person.generation),
+        };
+        let token = registry_hash(&record.person.token);
+        if let Err(RegistryAway) = in_time(self.registry.session_set(&token, &session)).await {
+            debug!(player = session.player_id, "session not written");
+        }
+    }
+
+    /// Counts a new lobby of this address; whether it is within the limit.
+    pub(crate) async fn count_create(&self, origin: Origin) -> Result<bool, RegistryAway> {
+        let Some(most) = self.config.lobby_create_rate.count() else {
+            return Ok(true);
+        };
+        let count = in_time(self.registry.count_create(&origin.to_string())).await?;
+        Ok(count <= most)
+    }
+
+    /// A code, a life and a node for a new lobby.
+    pub(crate) fn draw(&self) -> Result<Drawn, NoNode> {
+        if !self.registry.reachable() {
+            return Err(NoNode::Unavailable);
+        }
+        let chance = [chance::number(), chance::number()];
+        let node = choose(self.links.candidates(), chance).ok_or(NoNode::Busy)?;
+        let code = LobbyCode::from_bits(chance::number());
+        let born = Born::new(chance::bytes()).to_string();
+        Ok(Drawn { code, born, node })
+    }
+
+    /// Some public lobbies.
+    pub(crate) async fn list_public(&self) -> Result<Vec<LobbyCode>, RegistryAway> {
+        let codes = in_time(self.registry.public_list(MAX_QUICK_PLAY_TRIES)).await?;
+        Ok(codes.iter().filter_map(|code| code.parse().ok()).collect())
+    }
+
+    /// Who owns a lobby: as remembered, unless that is known to be wrong (`fresh`) or its node
+    /// can't be reached.
+    pub(crate) async fn find(&self, code: LobbyCode, fresh: bool) -> Whereabouts {
+        if !fresh
+            && let Some(node) = self.directory.owner(code)
+            && self.links.is_up(&node)
+        {
+            return Whereabouts::At(node);
+        }
+        let Ok(record) = in_time(self.registry.owner(code.as_str())).await else {
+            return Whereabouts::Unavailable;
+        };
+        let Some(record) = record.filter(|record| !record.deleted) else {
+            self.directory.forget(code);
+            return Whereabouts::Unknown;
+        };
+        match record.owner {
+            Some(owner) => {
+                self.directory.remember(code, owner.node.clone());
+                Whereabouts::At(owner.node)
+            }
+            None => Whereabouts::Unavailable,
+        }
+    }
+}
+
+/// A session as the rest of the gateway knows it; none if it can't be read.
+fn recognised(token: Token, session: Session) -> Option<Entered> {
+    let Ok(player) = session.player_id.parse() else {
+        // Somebody else writes under our keys.
+        warn!("a session holds no player's id; it is replaced");
+        return None;
+    };
+    let person = Person {
+        player,
+        token: token.hash(),
+        generation: session.generation.0,
+    };
+    Some(Entered {
+        person,
+        token,
+        name: session.name.and_then(|name| name.parse().ok()),
+        lobby: session.lobby.and_then(|code| code.parse().ok()),
+    })
+}
+
+/// What the registry answers, or [`RegistryAway`] if it takes too long or can't.
+async fn in_time<T>(
+    answer: impl Future<Output = Result<T, RegistryError>>,
+) -> Result<T, RegistryAway> {
+    match timeout(REGISTRY_WITHIN, answer).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => {
+            debug!(%error, "the registry did not do it");
+            Err(RegistryAway)
+        }
+        Err(_) => Err(RegistryAway),
+    }
+}
+
+fn hash(token: &Token) -> TokenHash {
+    registry_hash(&token.hash())
+}
+
+fn registry_hash(hash: &protocol::TokenHash) -> TokenHash {
+    hash.as_str()
+        .parse()
+        .expect("both crates write a hash as 64 hexadecimal digits")
+}

@@ -1,0 +1,226 @@
+//! One link: a WebSocket to one game node, dialled anew for as long as the registry names it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use protocol::frame::{InvalidFrame, decode, encode};
+use protocol::limit::MAX_LINK_FRAME_BYTES;
+use protocol::link::{GATEWAY_LINK_PATH, ToGateway, ToNode};
+use registry::NodeId;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::http::{HeaderValue, header};
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{self, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, debug, info, warn};
+
+use crate::chance;
+use crate::links::Links;
+
+/// What may wait for one node. A link carries thousands of messages a second; a node that is
+/// this far behind takes no more, and its players are told so.
+const QUEUE: usize = 4096;
+/// Messages that are written as one, at most: the first of many shall not wait for the last.
+const BATCH: usize = 128;
+/// A node that has not taken the link by then is tried again.
+const DIAL_WITHIN: Duration = Duration::from_secs(2);
+/// The node's lobby thread answers each.
+const PING_EVERY: Duration = Duration::from_secs(1);
+/// A node that says nothing for so long does not work, whatever its socket says.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
+/// Between two dials: a random time, so that gateways do not come all at once.
+const SHORTEST_BACKOFF_MS: u32 = 100;
+const LONGEST_BACKOFF_MS: u32 = 1_000;
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Why a link is not up.
+#[derive(Debug, thiserror::Error)]
+enum LinkError {
+    #[error("{0}")]
+    Socket(#[from] tungstenite::Error),
+    #[error("no link within {} s", DIAL_WITHIN.as_secs())]
+    TimedOut,
+    #[error("nothing heard for {} s", SILENT_AFTER.as_secs())]
+    Silent,
+    #[error("the node closed it")]
+    Closed,
+    #[error("{0}")]
+    Frame(#[from] InvalidFrame),
+    #[error("{0} answers under this address")]
+    AnotherNode(String),
+    #[error("its first message is no hello")]
+    NoHello,
+    #[error("{0:?} is no address")]
+    Address(String),
+}
+
+/// Keeps a link to `node` until `stop`, or until it breaks and the registry names it no more.
+pub(crate) async fn keep(
+    links: Arc<Links>,
+    node: NodeId,
+    address: String,
+    stop: CancellationToken,
+) {
+    let span = tracing::info_span!("link", %node);
+    let keeping = async {
+        // The first failure is news, the hundredth is not.
+        let mut told = false;
+        loop {
+            match dial(&links, &node, &address).await {
+                Ok(socket) => {
+                    told = false;
+                    info!(%address, "linked");
+                    if !carry(&links, &node, socket, &stop).await {
+                        return;
+                    }
+                }
+                Err(error) if told => debug!(%error, "not linked"),
+                Err(error) => {
+                    told = true;
+                    // The node has just started, stopped, or can't be reached by its address.
+                    warn!(%address, %error, "not linked; trying on");
+                }
+            }
+            sleep(backoff(chance::number())).await;
+        }
+    };
+    tokio::select! {
+        () = keeping.instrument(span) => {}
+        () = stop.cancelled() => {
+            links.disconnected(&node, &stop);
+        }
+    }
+}
+
+/// Carries messages both ways until the link breaks. Returns whether to dial anew.
+async fn carry(links: &Links, node: &NodeId, socket: Socket, stop: &CancellationToken) -> bool {
+    let (queue, waiting) = mpsc::channel(QUEUE);
+    links.connected(node, stop, queue);
+    let (sink, stream) = socket.split();
+    let error = tokio::select! {
+        error = read(links, node, stream) => error,
+        error = write(links, waiting, sink) => error,
+    };
+    let again = links.disconnected(node, stop);
+    if again {
+        // The node was killed, hangs, or the network between; its players are found anew.
+        warn!(%error, "link lost");
+    } else {
+        info!(%error, "link closed");
+    }
+    again
+}
+
+async fn dial(links: &Links, node: &NodeId, address: &str) -> Result<Socket, LinkError> {
+    let greeted = async {
+        let mut socket = connect(links, address).await?;
+        let hello = ToNode::Hello {
+            gateway: links.own_id.to_string(),
+            incarnation: links.own_incarnation.uuid(),
+        };
+        socket.send(Message::Binary(encode(&hello).into())).await?;
+        let answer = loop {
+            match socket.next().await.ok_or(LinkError::Closed)?? {
+                Message::Binary(bytes) => break decode(&bytes)?,
+                Message::Close(_) => return Err(LinkError::Closed),
+                _ => {}
+            }
+        };
+        match answer {
+            ToGateway::Hello { node: name, .. } if name == node.as_str() => Ok(socket),
+            ToGateway::Hello { node: name, .. } => Err(LinkError::AnotherNode(name)),
+            _ => Err(LinkError::NoHello),
+        }
+    };
+    timeout(DIAL_WITHIN, greeted)
+        .await
+        .unwrap_or(Err(LinkError::TimedOut))
+}
+
+async fn connect(links: &Links, address: &str) -> Result<Socket, LinkError> {
+    let url = format!("ws://{address}{GATEWAY_LINK_PATH}");
+    let mut request = url
+        .into_client_request()
+        .map_err(|_| LinkError::Address(address.to_owned()))?;
+    if !links.secret.is_empty() {
+        let bearer = HeaderValue::from_str(&format!("Bearer {}", links.secret.reveal()));
+        let mut bearer = bearer
+            .map_err(tungstenite::http::Error::from)
+            .map_err(tungstenite::Error::from)?;
+        bearer.set_sensitive(true);
+        request.headers_mut().insert(header::AUTHORIZATION, bearer);
+    }
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_LINK_FRAME_BYTES))
+        .max_frame_size(Some(MAX_LINK_FRAME_BYTES));
+    // No delay: each message is written whole.
+    let (socket, _response) = connect_async_with_config(request, Some(config), true).await?;
+    Ok(socket)
+}
+
+async fn read(
+    links: &Links,
+    node: &NodeId,
+    mut stream: impl StreamExt<Item = Result<Message, tungstenite::Error>> + Unpin,
+) -> LinkError {
+    loop {
+        let message = match timeout(SILENT_AFTER, stream.next()).await {
+            Err(_) => return LinkError::Silent,
+            Ok(None) => return LinkError::Closed,
+            Ok(Some(Err(error))) => return error.into(),
+            Ok(Some(Ok(message))) => message,
+        };
+        match message {
+            Message::Binary(bytes) => match decode(&bytes) {
+                Ok(message) => links.received(node, message),
+                Err(error) => return error.into(),
+            },
+            Message::Close(_) => return LinkError::Closed,
+            _ => {}
+        }
+    }
+}
+
+async fn write(
+    links: &Links,
+    mut waiting: mpsc::Receiver<ToNode>,
+    mut sink: impl SinkExt<Message, Error = tungstenite::Error> + Unpin,
+) -> LinkError {
+    let mut ticks = interval(PING_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let began = Instant::now();
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        tokio::select! {
+            taken = waiting.recv_many(&mut batch, BATCH) => {
+                if taken == 0 {
+                    return LinkError::Closed;
+                }
+            }
+            _ = ticks.tick() => {
+                let nonce = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                let registry_reachable = links.registry_reachable();
+                batch.push(ToNode::Ping { nonce, registry_reachable });
+            }
+        }
+        for message in batch.drain(..) {
+            if let Err(error) = sink.feed(Message::Binary(encode(&message).into())).await {
+                return error.into();
+            }
+        }
+        if let Err(error) = sink.flush().await {
+            return error.into();
+        }
+    }
+}
+
+fn backoff(chance: u32) -> Duration {
+    let spread = LONGEST_BACKOFF_MS - SHORTEST_BACKOFF_MS;
+    Duration::from_millis(u64::from(SHORTEST_BACKOFF_MS + chance % spread))
+}

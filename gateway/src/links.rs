@@ -1,0 +1,391 @@
+//! The links to all game nodes: who has one, how each node does, and the way to send.
+//!
+//! A link is kept to every game node that the registry names. Whether a node lives is decided
+//! here, by its link, and not by the registry.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chassis::environment::Secret;
+use protocol::link::{Show, ToGateway, ToNode};
+use protocol::server::LoadLevel;
+use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::choice::Candidate;
+use crate::connections::Connections;
+use crate::link;
+use crate::outbox::Picture;
+use crate::session::Input;
+use crate::status::{NodeStatus, Overview};
+
+/// How long a node may take for a probe lobby.
+const PROBE_WITHIN: Duration = Duration::from_secs(2);
+
+/// The role whose processes are dialled.
+pub(crate) fn game_role() -> Role {
+    Role::new("game").expect("a role is a word")
+}
+
+/// All links of this gateway; one entry a game node.
+pub(crate) struct Links {
+    pub(crate) secret: Secret,
+    pub(crate) own_id: NodeId,
+    pub(crate) own_incarnation: Incarnation,
+    connections: Arc<Connections>,
+    entries: Mutex<BTreeMap<NodeId, Entry>>,
+    overview: watch::Sender<Arc<Overview>>,
+    health: watch::Receiver<Health>,
+    last_probe: AtomicU64,
+    /// Probes under way, of this process' own start only.
+    probes: Mutex<HashMap<u64, oneshot::Sender<Option<String>>>>,
+}
+
+struct Entry {
+    presence: Arc<Presence>,
+    /// Whether the registry still names it. Otherwise the link is not dialled anew.
+    listed: bool,
+    up: Option<Up>,
+    stop: CancellationToken,
+}
+
+struct Up {
+    queue: mpsc::Sender<ToNode>,
+    status: NodeStatus,
+}
+
+/// There is no link to that node, or it takes nothing more just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoLink;
+
+impl Links {
+    pub(crate) fn new(
+        secret: Secret,
+        own: &Presence,
+        connections: Arc<Connections>,
+        health: watch::Receiver<Health>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            secret,
+            own_id: own.id.clone(),
+            own_incarnation: own.incarnation,
+            connections,
+            entries: Mutex::default(),
+            overview: watch::Sender::new(Arc::new(Overview::new())),
+            health,
+            last_probe: AtomicU64::new(0),
+            probes: Mutex::default(),
+        })
+    }
+
+    /// Keeps a link to every game node that comes, each in a task of its own, until
+    /// [`Links::close`].
+    pub(crate) async fn follow(self: Arc<Self>, mut events: Events) {
+        let role = game_role();
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Joined(presence) | Event::Changed(presence) if presence.role == role => {
+                    self.listed(presence);
+                }
+                Event::Left { presence, .. } if presence.role == role => self.unlisted(&presence),
+                _ => {}
+            }
+        }
+    }
+
+    /// Keeps what the registry's health says in the overview.
+    pub(crate) async fn follow_health(self: Arc<Self>) {
+        let mut health = self.health.clone();
+        let mut run_id = health.borrow().run_id.clone();
+        loop {
+            let seen = health.borrow_and_update().clone();
+            // The first one that is heard of is not another one.
+            let another = run_id.is_some() && seen.run_id != run_id;
+            run_id = seen.run_id.or(run_id);
+            self.change_overview(|overview| {
+                overview.registry_reachable = seen.reachable;
+                overview.registry_run += u64::from(another);
+            });
+            if health.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Ends all links.
+    pub(crate) fn close(&self) {
+        for entry in self.lock().values() {
+            entry.stop.cancel();
+        }
+    }
+
+    /// Sends to a node; never waits.
+    pub(crate) fn send(&self, node: &NodeId, message: ToNode) -> Result<(), NoLink> {
+        let entries = self.lock();
+        let up = entries
+            .get(node)
+            .and_then(|entry| entry.up.as_ref())
+            .ok_or(NoLink)?;
+        up.queue.try_send(message).map_err(|_| NoLink)
+    }
+
+    /// Whether there is a live link to that node.
+    pub(crate) fn is_up(&self, node: &NodeId) -> bool {
+        self.lock()
+            .get(node)
+            .is_some_and(|entry| entry.up.is_some())
+    }
+
+    /// Whether there is a live link to that node; none if it is not one that is dialled.
+    pub(crate) fn state(&self, node: &NodeId) -> Option<bool> {
+        self.lock().get(node).map(|entry| entry.up.is_some())
+    }
+
+    /// Whether there is any live link.
+    pub(crate) fn any_up(&self) -> bool {
+        !self.overview.borrow().nodes.is_empty()
+    }
+
+    /// How the servers do, now and from now on.
+    pub(crate) fn overview(&self) -> watch::Receiver<Arc<Overview>> {
+        self.overview.subscribe()
+    }
+
+    /// Nodes with a live link that want new games.
+    pub(crate) fn candidates(&self) -> Vec<Candidate> {
+        let candidate = |(node, entry): (&NodeId, &Entry)| {
+            let status = entry.up.as_ref()?.status;
+            status.accepting_games.then(|| Candidate {
+                node: node.clone(),
+                level: status.level,
+                active_games: entry.presence.active_games,
+                players: entry.presence.players,
+            })
+        };
+        self.lock().iter().filter_map(candidate).collect()
+    }
+
+    /// Lets some node with a live link open, step and delete a lobby.
+    ///
+    /// # Errors
+    /// What went wrong, for a person.
+    pub(crate) async fn probe(&self) -> Result<NodeId, String> {
+        let nodes: Vec<NodeId> = self.overview.borrow().nodes.keys().cloned().collect();
+        let mut failures = Vec::new();
+        for node in nodes {
+            match self.probe_node(&node).await {
+                Ok(()) => return Ok(node),
+                Err(why) => failures.push(format!("{node}: {why}")),
+            }
+        }
+        Err(if failures.is_empty() {
+            "no live link".to_owned()
+        } else {
+            failures.join("; ")
+        })
+    }
+
+    async fn probe_node(&self, node: &NodeId) -> Result<(), String> {
+        let request = self.last_probe.fetch_add(1, Ordering::Relaxed) + 1;
+        let (sender, answer) = oneshot::channel();
+        self.lock_probes().insert(request, sender);
+        let sent = self.send(node, ToNode::Probe { request });
+        let answer = match sent {
+            Ok(()) => tokio::time::timeout(PROBE_WITHIN, answer).await,
+            Err(NoLink) => Ok(Ok(Some("the link is gone".to_owned()))),
+        };
+        self.lock_probes().remove(&request);
+        match answer {
+            Ok(Ok(None)) => Ok(()),
+            Ok(Ok(Some(failure))) => Err(failure),
+            Ok(Err(_)) | Err(_) => Err("no answer to a probe lobby".to_owned()),
+        }
+    }
+
+    fn listed(self: &Arc<Self>, presence: Arc<Presence>) {
+        let mut entries = self.lock();
+        if let Some(entry) = entries.get_mut(&presence.id) {
+            let same = entry.presence.incarnation == presence.incarnation
+                && entry.presence.address == presence.address;
+            if same {
+                entry.presence = presence;
+                entry.listed = true;
+                return;
+            }
+            entry.stop.cancel();
+        }
+        let stop = CancellationToken::new();
+        let (node, address) = (presence.id.clone(), presence.address.clone());
+        let entry = Entry {
+            presence,
+            listed: true,
+            up: None,
+            stop: stop.clone(),
+        };
+        entries.insert(node.clone(), entry);
+        drop(entries);
+        tokio::spawn(link::keep(Arc::clone(self), node, address, stop));
+    }
+
+    /// The registry names it no more; a link that is up stays until it breaks.
+    fn unlisted(&self, presence: &Presence) {
+        let mut entries = self.lock();
+        let Some(entry) = entries.get_mut(&presence.id) else {
+            return;
+        };
+        if entry.presence.incarnation != presence.incarnation {
+            return;
+        }
+        entry.listed = false;
+        if entry.up.is_none() {
+            entry.stop.cancel();
+            entries.remove(&presence.id);
+        }
+    }
+
+    /// A link is up: from now on it can be sent to.
+    pub(crate) fn connected(
+        &self,
+        node: &NodeId,
+        stop: &CancellationToken,
+        queue: mpsc::Sender<ToNode>,
+    ) {
+        // Nothing is known of its load yet; its first message says it.
+        let status = NodeStatus {
+            level: LoadLevel::default(),
+            accepting_games: false,
+        };
+        let mut entries = self.lock();
+        if stop.is_cancelled() {
+            return;
+        }
+        if let Some(entry) = entries.get_mut(node) {
+            entry.up = Some(Up { queue, status });
+            drop(entries);
+            self.change_overview(|overview| {
+                overview.nodes.insert(node.clone(), status);
+            });
+        }
+    }
+
+    /// A link is down: whoever has a table there is told. Returns whether to dial anew.
+    pub(crate) fn disconnected(&self, node: &NodeId, stop: &CancellationToken) -> bool {
+        let mut entries = self.lock();
+        let mut again = false;
+        // After a cancelled stop, the entry is another link's.
+        if !stop.is_cancelled()
+            && let Some(entry) = entries.get_mut(node)
+        {
+            entry.up = None;
+            again = entry.listed;
+            if !again {
+                entries.remove(node);
+            }
+        }
+        let replaced = entries.get(node).is_some_and(|entry| entry.up.is_some());
+        drop(entries);
+        if !replaced {
+            self.change_overview(|overview| {
+                overview.nodes.remove(node);
+            });
+        }
+        self.connections
+            .deliver_to_all(|| Input::LinkLost { node: node.clone() });
+        again
+    }
+
+    /// A node has said something.
+    pub(crate) fn received(&self, node: &NodeId, message: ToGateway) {
+        match message {
+            ToGateway::Answer {
+                connection,
+                number,
+                outcome,
+            } => {
+                self.connections
+                    .deliver(connection, Input::Answer { number, outcome });
+            }
+            ToGateway::Show(show) => self.show(show),
+            ToGateway::Parted {
+                code,
+                connection,
+                reason,
+            } => {
+                self.connections
+                    .deliver(connection, Input::Parted { code, reason });
+            }
+            ToGateway::Status {
+                level,
+                accepting_games,
+            } => {
+                self.change_status(
+                    node,
+                    NodeStatus {
+                        level,
+                        accepting_games,
+                    },
+                );
+            }
+            ToGateway::Probed { request, failure } => {
+                if let Some(waiting) = self.lock_probes().remove(&request) {
+                    // Whoever asked may have given up.
+                    let _gone = waiting.send(failure);
+                }
+            }
+            // That a frame came is all that a pong says; a hello comes only once.
+            ToGateway::Pong { .. } | ToGateway::Hello { .. } => {}
+        }
+    }
+
+    /// Whether the registry answers, for the links' pings.
+    pub(crate) fn registry_reachable(&self) -> bool {
+        self.health.borrow().reachable
+    }
+
+    fn show(&self, show: Show) {
+        let show = Arc::new(show);
+        for receiver in &show.to {
+            let picture = Picture::new(Arc::clone(&show), receiver.own);
+            self.connections
+                .deliver(receiver.connection, Input::Show(picture));
+        }
+    }
+
+    fn change_status(&self, node: &NodeId, status: NodeStatus) {
+        if let Some(up) = self
+            .lock()
+            .get_mut(node)
+            .and_then(|entry| entry.up.as_mut())
+        {
+            up.status = status;
+        }
+        self.change_overview(|overview| {
+            if let Some(known) = overview.nodes.get_mut(node) {
+                *known = status;
+            }
+        });
+    }
+
+    fn change_overview(&self, change: impl FnOnce(&mut Overview)) {
+        self.overview.send_if_modified(|overview| {
+            let mut changed = Overview::clone(overview);
+            change(&mut changed);
+            let differs = changed != **overview;
+            if differs {
+                *overview = Arc::new(changed);
+            }
+            differs
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_probes(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Option<String>>>> {
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,340 @@
+//! What waits to be written to one player.
+//!
+//! It is not a queue of everything that happened: of the pictures of a table only the newest
+//! waits, with the events of those it replaced. Small messages queue in order, up to a bound in
+//! bytes. Pure: the time is passed in.
+//!
+//! Invariant: at most one picture waits, and what a connection was last sent of it is known here,
+//! where the sending is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use protocol::parts::{LastSent, WaitingEvents, empty_state, full_state, partial_state};
+use protocol::{CloseCode, LobbyCode, link::Show};
+
+/// Small messages that may wait, in bytes. A player who reads gets far fewer; one who doesn't
+/// shall not cost more.
+const MAX_WAITING_BYTES: usize = 256 * 1024;
+/// What an entry costs besides its text: no player shall make the queue long with tiny ones.
+const ENTRY_BYTES: usize = 64;
+/// A connection that was over the bound for so long, or that has not taken a single write in it,
+/// reads too slowly.
+const SLOW_READER_AFTER: Duration = Duration::from_secs(20);
+
+/// One picture of a lobby for one player.
+#[derive(Clone, Debug)]
+pub(crate) struct Picture {
+    show: Arc<Show>,
+    own: Option<u32>,
+    events: WaitingEvents,
+}
+
+impl Picture {
+    /// What a game node shows; `own` is the player's place in [`Show::own`].
+    pub(crate) fn new(show: Arc<Show>, own: Option<u32>) -> Self {
+        let mut events = WaitingEvents::default();
+        events.append(&show.events);
+        Self { show, own, events }
+    }
+
+    /// Which lobby it is of.
+    pub(crate) fn code(&self) -> LobbyCode {
+        self.show.code
+    }
+
+    /// Its place in time: of two pictures of one lobby the higher is the newer.
+    pub(crate) fn time(&self) -> (u64, u64) {
+        (self.show.epoch, self.show.shared.seq)
+    }
+
+    /// This picture with the events of one that it replaces before anybody saw that.
+    pub(crate) fn after(self, missed: &Picture) -> Self {
+        if missed.code() != self.code() {
+            return self;
+        }
+        let mut events = missed.events.clone();
+        events.append(self.events.as_slice());
+        Self { events, ..self }
+    }
+
+    fn render(&self, partial: bool, last_sent: &mut LastSent) -> Vec<u8> {
+        let own = self.own.and_then(|place| self.show.own.get(place as usize));
+        if partial {
+            partial_state(&self.show.shared, own, &self.events, last_sent)
+        } else {
+            full_state(&self.show.shared, own, &self.events)
+        }
+    }
+}
+
+/// One thing to be written, in the order of the outbox.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// JSON, which is valid UTF-8.
+    Text(Bytes),
+    /// A WebSocket ping.
+    Ping,
+    /// The last one.
+    Close(CloseCode),
+}
+
+#[derive(Debug)]
+enum Entry {
+    Text(Bytes),
+    Picture(Picture),
+    Ping,
+}
+
+/// The frames of one connection that are not written yet.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    entries: VecDeque<Entry>,
+    /// Of the texts among the entries.
+    waiting_bytes: usize,
+    /// Whether states may leave out what has not changed.
+    partial: bool,
+    last_sent: LastSent,
+    closing: Option<CloseCode>,
+    /// Since when the bound has been reached.
+    full_since: Option<Instant>,
+    /// Since when a write has been under way.
+    writing_since: Option<Instant>,
+}
+
+impl Outbox {
+    /// From now on states leave out what has not changed, if `partial`.
+    pub(crate) fn set_partial(&mut self, partial: bool) {
+        self.partial = partial;
+    }
+
+    /// Adds a small message. One beyond the bound is lost: the connection is about to be closed.
+    pub(crate) fn push(&mut self, now: Instant, text: impl Into<Bytes>) {
+        let text = text.into();
+        let bytes = text.len() + ENTRY_BYTES;
+        if self.waiting_bytes + bytes > MAX_WAITING_BYTES {
+            self.full_since.get_or_insert(now);
+            return;
+        }
+        self.waiting_bytes += bytes;
+        self.entries.push_back(Entry::Text(text));
+    }
+
+    /// Adds a picture; one that waits is replaced by it.
+    pub(crate) fn show(&mut self, picture: Picture) {
+        let picture = match self.remove_picture() {
+            Some(missed) => picture.after(&missed),
+            None => picture,
+        };
+        self.entries.push_back(Entry::Picture(picture));
+    }
+
+    /// Adds the picture of being at no table; one of a table that waits is not needed any more.
+    pub(crate) fn show_nothing(&mut self, now: Instant) {
+        self.remove_picture();
+        // The next table's parts are new to the client, whatever it had before.
+        self.last_sent = LastSent::default();
+        self.push(now, empty_state());
+    }
+
+    /// Adds a ping.
+    pub(crate) fn ping(&mut self) {
+        if !matches!(self.entries.back(), Some(Entry::Ping)) {
+            self.entries.push_back(Entry::Ping);
+        }
+    }
+
+    /// Ends the connection after what waits now; nothing is added after it.
+    pub(crate) fn close(&mut self, code: CloseCode) {
+        self.closing.get_or_insert(code);
+    }
+
+    /// Ends the connection at once: a slow reader's outbox will not get empty.
+    pub(crate) fn close_now(&mut self, code: CloseCode) {
+        self.entries.clear();
+        self.closing.get_or_insert(code);
+    }
+
+    /// Everything that waits, to be written as one; nothing if nothing does. The write is under
+    /// way until [`Outbox::written`].
+    pub(crate) fn take(&mut self, now: Instant) -> Vec<Frame> {
+        let mut frames = Vec::with_capacity(self.entries.len() + 1);
+        for entry in std::mem::take(&mut self.entries) {
+            frames.push(match entry {
+                Entry::Text(text) => Frame::Text(text),
+                Entry::Picture(picture) => {
+                    Frame::Text(picture.render(self.partial, &mut self.last_sent).into())
+                }
+                Entry::Ping => Frame::Ping,
+            });
+        }
+        frames.extend(self.closing.map(Frame::Close));
+        self.waiting_bytes = 0;
+        self.full_since = None;
+        if !frames.is_empty() {
+            self.writing_since = Some(now);
+        }
+        frames
+    }
+
+    /// The write under way is done.
+    pub(crate) fn written(&mut self) {
+        self.writing_since = None;
+    }
+
+    /// When the connection will count as too slow, if nothing changes.
+    pub(crate) fn slow_at(&self) -> Option<Instant> {
+        if self.closing.is_some() {
+            return None;
+        }
+        let since = [self.full_since, self.writing_since]
+            .into_iter()
+            .flatten()
+            .min();
+        since.map(|since| since + SLOW_READER_AFTER)
+    }
+
+    fn remove_picture(&mut self) -> Option<Picture> {
+        let place = self
+            .entries
+            .iter()
+            .position(|entry| matches!(entry, Entry::Picture(_)))?;
+        match self.entries.remove(place) {
+            Some(Entry::Picture(picture)) => Some(picture),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::parts::{Fragment, SharedParts};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn picture(code: &str, seq: u64, events: &[&str]) -> Picture {
+        let show = Show {
+            code: code.parse().unwrap(),
+            epoch: 1,
+            shared: SharedParts {
+                seq,
+                lobby: Fragment::of(&json!({ "code": code })),
+                game: None,
+            },
+            events: events.iter().map(Fragment::of).collect(),
+            own: Vec::new(),
+            to: Vec::new(),
+        };
+        Picture::new(Arc::new(show), None)
+    }
+
+    fn texts(outbox: &mut Outbox) -> Vec<Value> {
+        let frames = outbox.take(chassis::clock::now());
+        let text = |frame: &Frame| match frame {
+            Frame::Text(text) => Some(serde_json::from_slice(text).unwrap()),
+            _ => None,
+        };
+        frames.iter().filter_map(text).collect()
+    }
+
+    #[test]
+    fn a_newer_picture_takes_the_place_of_one_that_waits_with_its_events() {
+        let now = chassis::clock::now();
+        let mut outbox = Outbox::default();
+        outbox.show(picture("ABCD23", 1, &["a", "b"]));
+        outbox.push(now, "{\"type\":\"pong\"}");
+        outbox.show(picture("ABCD23", 2, &[]));
+        outbox.show(picture("ABCD23", 3, &["c"]));
+        let sent = texts(&mut outbox);
+        assert_eq!(sent.len(), 2);
+        assert_eq!(sent[0]["type"], "pong");
+        assert_eq!(
+            (&sent[1]["seq"], &sent[1]["events"]),
+            (&json!(3), &json!(["a", "b", "c"]))
+        );
+    }
+
+    #[test]
+    fn what_happened_at_another_table_is_not_told() {
+        let mut outbox = Outbox::default();
+        outbox.show(picture("ABCD23", 7, &["a"]));
+        outbox.show(picture("WXYZ23", 1, &["b"]));
+        let sent = texts(&mut outbox);
+        assert_eq!(sent.len(), 1);
+        assert_eq!(sent[0]["events"], json!(["b"]));
+    }
+
+    #[test]
+    fn a_partial_state_leaves_out_what_was_written_and_not_what_was_replaced() {
+        let now = chassis::clock::now();
+        let mut outbox = Outbox::default();
+        outbox.set_partial(true);
+        outbox.show(picture("ABCD23", 1, &[]));
+        outbox.show(picture("ABCD23", 2, &[]));
+        assert!(
+            texts(&mut outbox)[0].get("lobby").is_some(),
+            "the first was never written"
+        );
+        outbox.show(picture("ABCD23", 3, &[]));
+        assert!(texts(&mut outbox)[0].get("lobby").is_none());
+        outbox.show_nothing(now);
+        outbox.show(picture("ABCD23", 4, &[]));
+        let sent = texts(&mut outbox);
+        assert_eq!(sent[0]["lobby"], Value::Null);
+        assert!(
+            sent[1].get("lobby").is_some(),
+            "the empty state took it away"
+        );
+    }
+
+    #[test]
+    fn a_full_state_is_always_whole() {
+        let mut outbox = Outbox::default();
+        for seq in 1..3 {
+            outbox.show(picture("ABCD23", seq, &[]));
+            assert!(texts(&mut outbox)[0].get("lobby").is_some());
+        }
+    }
+
+    #[test]
+    fn small_messages_are_bounded_and_a_full_outbox_is_slow_after_a_while() {
+        let now = chassis::clock::now();
+        let mut outbox = Outbox::default();
+        let text = Bytes::from(vec![b' '; 1024]);
+        for _ in 0..10_000 {
+            outbox.push(now, text.clone());
+        }
+        assert!(outbox.entries.len() * 1024 <= MAX_WAITING_BYTES);
+        assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
+        outbox.take(now);
+        outbox.written();
+        assert_eq!(outbox.slow_at(), None);
+    }
+
+    #[test]
+    fn a_write_that_does_not_end_is_slow() {
+        let now = chassis::clock::now();
+        let mut outbox = Outbox::default();
+        outbox.ping();
+        assert_eq!(outbox.slow_at(), None);
+        assert_eq!(outbox.take(now), [Frame::Ping]);
+        assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
+        outbox.close_now(CloseCode::SlowReader);
+        assert_eq!(outbox.slow_at(), None);
+        assert_eq!(outbox.take(now), [Frame::Close(CloseCode::SlowReader)]);
+    }
+
+    #[test]
+    fn the_close_comes_after_what_waits() {
+        let now = chassis::clock::now();
+        let mut outbox = Outbox::default();
+        outbox.push(now, "{}");
+        outbox.close(CloseCode::TakenOver);
+        let frames = outbox.take(now);
+        assert_eq!(frames.last(), Some(&Frame::Close(CloseCode::TakenOver)));
+        assert_eq!(frames.len(), 2);
+    }
+}

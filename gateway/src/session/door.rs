@@ -1,0 +1,153 @@
+//! What goes into a session and what comes out.
+
+use std::sync::Arc;
+
+use protocol::link::{Ask, Outcome, Parting, Person};
+use protocol::player::{Malformed, PlayerFrame};
+use protocol::server::ServerMessage;
+use protocol::{CloseCode, LobbyCode, PlayerName, Token};
+use registry::NodeId;
+
+use crate::outbox::Picture;
+use crate::status::Overview;
+
+/// What a session is told.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A frame of the player.
+    Message(Result<PlayerFrame, Malformed>),
+    /// Another sign of life, e.g. an answered ping.
+    Heard,
+    /// A deadline may have passed.
+    Time,
+    /// The socket is closed.
+    Gone,
+    /// The gateway stops.
+    Stop,
+    /// Answers [`Effect::Enter`].
+    Entered(Result<Entered, RegistryAway>),
+    /// Answers [`Effect::CountCreate`].
+    Counted {
+        journey: u64,
+        allowed: Result<bool, RegistryAway>,
+    },
+    /// Answers [`Effect::Draw`].
+    Drawn {
+        journey: u64,
+        drawn: Result<Drawn, NoNode>,
+    },
+    /// Answers [`Effect::ListPublic`].
+    Listed {
+        journey: u64,
+        codes: Result<Vec<LobbyCode>, RegistryAway>,
+    },
+    /// Answers [`Effect::Find`].
+    Found {
+        journey: u64,
+        whereabouts: Whereabouts,
+    },
+    /// Answers [`Effect::Ask`]: the node has spoken.
+    Answer { number: u64, outcome: Outcome },
+    /// Answers [`Effect::Ask`]: there is no link to that node.
+    Unreachable { number: u64 },
+    /// A new picture of a table.
+    Show(Picture),
+    /// The player is at that table no longer.
+    Parted { code: LobbyCode, reason: Parting },
+    /// The link to that node is down.
+    LinkLost { node: NodeId },
+    /// The servers do otherwise than before.
+    Overview(Arc<Overview>),
+    /// This player has said `hello` with this generation, here or elsewhere.
+    Opened { generation: u64 },
+}
+
+/// What the driver does for a session.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// To the player.
+    Send(ServerMessage),
+    /// To the player: a table.
+    Show(Picture),
+    /// To the player: no table.
+    ShowNothing,
+    /// Whether states may leave out what has not changed.
+    Partial(bool),
+    /// A WebSocket ping.
+    Ping,
+    /// The last effect of all but [`Effect::Detach`].
+    Close(CloseCode),
+    /// Recognises a player, or makes a new one.
+    Enter { token: Option<Token> },
+    /// Lets the player's session live anew, and writes it if the registry has lost it.
+    Renew(SessionRecord),
+    /// Writes that the player's session names no lobby any more.
+    ForgetLobby(SessionRecord),
+    /// Counts a creation by this connection's address.
+    CountCreate { journey: u64 },
+    /// Draws a code and a node for a new lobby.
+    Draw { journey: u64 },
+    /// Asks for public lobbies.
+    ListPublic { journey: u64 },
+    /// Asks who owns a code; `fresh`: what was found before is wrong.
+    Find {
+        journey: u64,
+        code: LobbyCode,
+        fresh: bool,
+    },
+    /// Sends to a node.
+    Ask { node: NodeId, ask: Ask },
+    /// Tells a node that this connection is no more.
+    Detach { node: NodeId, code: LobbyCode },
+}
+
+/// A player whom the registry knows now.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    pub(crate) person: Person,
+    pub(crate) token: Token,
+    pub(crate) name: Option<PlayerName>,
+    /// Where they sat or watched last.
+    pub(crate) lobby: Option<LobbyCode>,
+}
+
+/// What is written of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SessionRecord {
+    pub(crate) person: Person,
+    pub(crate) name: Option<PlayerName>,
+    pub(crate) lobby: Option<LobbyCode>,
+}
+
+/// The registry did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RegistryAway;
+
+/// A new lobby's code, life and node.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    pub(crate) code: LobbyCode,
+    /// 16 hexadecimal digits.
+    pub(crate) born: String,
+    pub(crate) node: NodeId,
+}
+
+/// Why a new lobby has no node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoNode {
+    /// None takes new games.
+    Busy,
+    /// The registry is away: nothing new can be saved.
+    Unavailable,
+}
+
+/// Who owns a lobby.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Whereabouts {
+    /// This node.
+    At(NodeId),
+    /// There is no such lobby.
+    Unknown,
+    /// Nobody just now, or the registry doesn't answer.
+    Unavailable,
+}

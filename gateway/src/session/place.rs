@@ -1,0 +1,110 @@
+//! The table at which a player is.
+
+use std::time::Instant;
+
+use protocol::link::Parting;
+use protocol::{ErrorCode, LobbyCode};
+use registry::NodeId;
+
+use super::journey::Journey;
+use super::{Effect, Session};
+use crate::outbox::Picture;
+
+/// A table, seated or watching: which of the two only its node knows.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) code: LobbyCode,
+    pub(crate) node: NodeId,
+    /// Epoch and `seq` of the newest picture that was shown.
+    pub(crate) shown: (u64, u64),
+    /// The node does not show anything to this connection just now: it has to be found anew.
+    pub(crate) lost: bool,
+}
+
+impl Place {
+    pub(crate) fn new(code: LobbyCode, node: NodeId) -> Self {
+        Self {
+            code,
+            node,
+            shown: (0, 0),
+            lost: false,
+        }
+    }
+}
+
+impl Session {
+    /// A node shows a table: the player's, or the one that they are on their way to.
+    pub(super) fn show(&mut self, picture: Picture) {
+        if let Some(place) = self
+            .place
+            .as_mut()
+            .filter(|place| place.code == picture.code())
+        {
+            // A late one of an owner that has been relieved.
+            if picture.time() >= place.shown {
+                place.shown = picture.time();
+                self.effects.push(Effect::Show(picture));
+            }
+        } else if let Some(journey) = &mut self.journey {
+            journey.keep(picture);
+        }
+    }
+
+    pub(super) fn parted(&mut self, code: LobbyCode, reason: Parting) {
+        if reason == Parting::TakenOver {
+            return self.taken_over();
+        }
+        let Some(place) = self.place.as_mut().filter(|place| place.code == code) else {
+            return;
+        };
+        match reason {
+            Parting::Moved => {
+                place.lost = true;
+                return;
+            }
+            Parting::Removed => {
+                self.refuse(
+                    None,
+                    ErrorCode::Removed,
+                    "the host has removed you from the lobby",
+                );
+            }
+            Parting::Lost => {
+                let message = "the table was lost by a fault of the server";
+                self.refuse(None, ErrorCode::LobbyLost, message);
+            }
+            Parting::Left | Parting::Ended | Parting::TakenOver => {}
+        }
+        self.leave_place();
+    }
+
+    /// The player is at no table.
+    pub(super) fn leave_place(&mut self) {
+        self.place = None;
+        self.effects.push(Effect::ShowNothing);
+    }
+
+    pub(super) fn link_lost(&mut self, now: Instant, node: &NodeId) {
+        if let Some(place) = self.place.as_mut().filter(|place| place.node == *node) {
+            place.lost = true;
+        }
+        let lost = self.asks.extract_if(.., |_, pending| pending.node == *node);
+        let lost: Vec<_> = lost.filter_map(|(_, pending)| pending.reply).collect();
+        for reply in lost {
+            self.unavailable(
+                reply.id,
+                "the table's server went away: see what the table shows",
+            );
+        }
+        let asked = self.journey.as_ref().and_then(Journey::asked);
+        if asked.is_some_and(|asked| asked.node == *node) {
+            self.journey_unreachable(now);
+        }
+    }
+
+    /// Whether the player's table can't be reached just now.
+    pub(super) fn is_moving(&self) -> bool {
+        let trying = self.journey.as_ref().is_some_and(Journey::is_retry);
+        trying || self.place.as_ref().is_some_and(|place| place.lost)
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether the player is still there, and what has to be done from time to time while they are.
+
+use std::time::{Duration, Instant};
+
+use protocol::ConnectionId;
+
+/// Whoever has not said `hello` by then is closed.
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
+/// Keeps idle proxies in between from closing the connection.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// Three pings without an answer.
+const SILENT_AFTER: Duration = Duration::from_mins(1);
+/// After a new run of Redis all sessions are written anew; not all at once.
+const RENEWAL_SPREAD: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+pub(crate) struct Vigil {
+    opened_at: Instant,
+    heard_at: Instant,
+    ping_at: Instant,
+    /// None before `hello`.
+    renewal: Option<Renewal>,
+}
+
+#[derive(Debug)]
+struct Renewal {
+    at: Instant,
+    every: Duration,
+}
+
+impl Vigil {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            opened_at: now,
+            heard_at: now,
+            ping_at: now + PING_EVERY,
+            renewal: None,
+        }
+    }
+
+    pub(crate) fn heard(&mut self, now: Instant) {
+        self.heard_at = now;
+    }
+
+    /// The player is known: the session lives from now on.
+    pub(crate) fn entered(&mut self, now: Instant, every: Duration) {
+        self.renewal = Some(Renewal {
+            at: now + every,
+            every,
+        });
+    }
+
+    /// The session may have been lost.
+    pub(crate) fn renew_soon(&mut self, now: Instant, connection: ConnectionId) {
+        if let Some(renewal) = &mut self.renewal {
+            let spread_ms = u64::try_from(RENEWAL_SPREAD.as_millis()).unwrap_or(u64::MAX);
+            renewal.at = renewal
+                .at
+                .min(now + Duration::from_millis(connection.0 % spread_ms));
+        }
+    }
+
+    /// Whether there is nobody any more.
+    pub(crate) fn is_over(&self, now: Instant, greeting: bool) -> bool {
+        now >= self.heard_at + SILENT_AFTER || (greeting && now >= self.opened_at + HELLO_WITHIN)
+    }
+
+    pub(crate) fn take_ping(&mut self, now: Instant) -> bool {
+        let due = now >= self.ping_at;
+        if due {
+            self.ping_at = now + PING_EVERY;
+        }
+        due
+    }
+
+    pub(crate) fn take_renewal(&mut self, now: Instant) -> bool {
+        match &mut self.renewal {
+            Some(renewal) if now >= renewal.at => {
+                renewal.at = now + renewal.every;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        let next = self.ping_at.min(self.heard_at + SILENT_AFTER);
+        match &self.renewal {
+            Some(renewal) => next.min(renewal.at),
+            None => next.min(self.opened_at + HELLO_WITHIN),
+        }
+    }
+}

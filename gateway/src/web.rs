@@ -1,0 +1,61 @@
+//! The web client, from memory, with the headers that keep a page to itself.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{Html, Response};
+use axum::routing::get;
+use memory_serve::{Asset, CacheControl, MemoryServe};
+use tower_http::set_header::SetResponseHeaderLayer;
+
+/// What a page may load: its own files, and a WebSocket to where it came from (`'self'` does not
+/// cover `ws:` in every browser). The table places cards by style attributes.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; connect-src 'self' ws: wss:; \
+    img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'none'";
+
+/// Vite puts a hash of the content into the names of what it writes here.
+const HASHED: &str = "/assets/";
+
+/// What `build.rs` found in `web/dist`; empty without a built client.
+const CLIENT: &[Asset] = include!(concat!(env!("OUT_DIR"), "/web_client.rs"));
+
+const NOT_BUILT: &str = include_str!("web/not_built.html");
+
+/// Routes of the page.
+pub(crate) fn routes() -> Router {
+    let pages = if CLIENT.is_empty() {
+        Router::new().route("/", get(async || Html(NOT_BUILT)))
+    } else {
+        MemoryServe::new(CLIENT)
+            .cache_control(CacheControl::Long)
+            .html_cache_control(CacheControl::NoCache)
+            .into_router()
+    };
+    pages
+        .layer(from_fn(revalidate_unless_hashed))
+        .layer(always(
+            header::CONTENT_SECURITY_POLICY,
+            CONTENT_SECURITY_POLICY,
+        ))
+        .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(always(header::REFERRER_POLICY, "no-referrer"))
+}
+
+fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
+}
+
+/// A file that keeps its name when it changes must be asked for anew; its `ETag` makes that cheap.
+async fn revalidate_unless_hashed(request: Request, next: Next) -> Response {
+    let hashed = request.uri().path().starts_with(HASHED);
+    let mut response = next.run(request).await;
+    if !hashed {
+        let no_cache = HeaderValue::from_static("no-cache");
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, no_cache);
+    }
+    response
+}
