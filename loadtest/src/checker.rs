@@ -96,6 +96,11 @@ impl Checker {
         self.gap = true;
     }
 
+    /// Whose states these are; None before anybody was welcomed.
+    pub fn player(&self) -> Option<&PlayerId> {
+        self.me.as_ref()
+    }
+
     /// What was seen of the present game.
     pub fn record(&self) -> Option<&Record> {
         self.game.as_ref().map(|game| &game.record)
