@@ -135,10 +135,12 @@ mod tests {
     /// Deals the cards that the viewer can't see anew, among the other hands and the undealt rest,
     /// and makes the bids that the viewer can't see other ones.
     fn swap_what_is_hidden(game: &mut Game, viewer: Option<Seat>, chance: &mut ChaCha8Rng) {
+        // Not asked of the code under test.
+        let hidden = game.options.hidden_bids() && game.phase() == Phase::Bid;
         let hidden_bids: Vec<Seat> = game
             .seats
             .seats()
-            .filter(|seat| game.bid_seen_by(viewer, *seat).is_none())
+            .filter(|seat| hidden && Some(*seat) != viewer)
             .filter(|seat| game.round.bids[seat.index()].is_some())
             .collect();
         for seat in hidden_bids {
