@@ -1,7 +1,7 @@
 //! One trick: what is led, and who wins.
 //!
 //! The only place that knows what beats what. Cards with effects of their own would get their
-//! strength here, and what they do once the trick is full in [`crate::round`].
+//! strength here, and what they do once the trick is full in `round.rs`.
 
 use std::fmt;
 
