@@ -34,3 +34,12 @@ pub enum RegistryError {
         text: String,
     },
 }
+
+impl RegistryError {
+    pub(crate) fn corrupt(key: impl Into<String>, why: &impl ToString) -> Self {
+        Self::Corrupt {
+            key: key.into(),
+            why: why.to_string(),
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Whether the registry answers, and whether it is still the same one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -30,6 +31,10 @@ pub(crate) struct HealthCell {
     /// A presence thread probes each second: it alone says that the registry is away, so that one
     /// broken connection of a pool does not.
     probed: AtomicBool,
+    /// The registry was never reached, and that has been said.
+    missed: AtomicBool,
+    /// The registry's clock when it last answered, and when that was here.
+    clock: Mutex<Option<(u64, Instant)>>,
 }
 
 /// Which connection saw something.
@@ -50,6 +55,8 @@ impl HealthCell {
         Self {
             sender: watch::Sender::new(health),
             probed: AtomicBool::new(false),
+            missed: AtomicBool::new(false),
+            clock: Mutex::new(None),
         }
     }
 
@@ -59,6 +66,19 @@ impl HealthCell {
 
     pub(crate) fn set_probed(&self, probed: bool) {
         self.probed.store(probed, Ordering::Relaxed);
+    }
+
+    /// The registry's clock now, in epoch ms: never ahead of it, behind by a round trip at most.
+    pub(crate) fn now_ms(&self) -> Option<u64> {
+        let clock = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        clock.map(|(then_ms, at)| {
+            then_ms + u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX / 2)
+        })
+    }
+
+    pub(crate) fn saw_time(&self, now_ms: u64) {
+        let clock = Some((now_ms, Instant::now()));
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock;
     }
 
     pub(crate) fn answered(&self, sight: Sight) {
@@ -83,10 +103,26 @@ impl HealthCell {
             let lost = health.reachable;
             if lost {
                 (health.reachable, health.changed_at) = (false, Instant::now());
+            }
+            if lost || !self.missed.swap(true, Ordering::Relaxed) {
                 // Redis stopped, or the network between: retried for ever.
                 warn!(%error, "the registry does not answer");
             }
             lost
+        });
+    }
+
+    pub(crate) fn saw_run(&self, run_id: &str) {
+        self.sender.send_if_modified(|health| {
+            if health.run_id.as_deref() == Some(run_id) {
+                return false;
+            }
+            if health.run_id.is_some() {
+                // Redis was restarted, or a fail-over took place: data may be older.
+                warn!(run_id, "another run of Redis answers");
+            }
+            (health.run_id, health.changed_at) = (Some(run_id.to_owned()), Instant::now());
+            true
         });
     }
 

@@ -22,12 +22,9 @@ use crate::lobby::{
     Touch, Touched,
 };
 use crate::presence::{Heard, Listing, Message};
-use crate::registry::check_code;
+use crate::registry::{CREATE_WINDOW, check_code};
 use crate::session::{Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
-
-/// The window of the create counter.
-const CREATE_WINDOW: Duration = Duration::from_mins(1);
 
 /// One store, shared by all clones of its registry.
 pub(crate) struct InProcess {

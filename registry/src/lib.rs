@@ -20,6 +20,7 @@ mod in_process;
 pub mod lobby;
 mod presence;
 
+mod redis;
 mod registry;
 mod session;
 
@@ -35,5 +36,6 @@ pub use presence::{
     State,
 };
 
+pub use redis::RedisConfig;
 pub use registry::{Kind, Lifetimes, Registry};
 pub use session::{Session, SessionOpened, SessionSet};

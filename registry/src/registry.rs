@@ -13,6 +13,7 @@ use crate::lobby::{
     Touch, Touched,
 };
 use crate::presence::{Membership, Message, Presence, PresenceConfig};
+use crate::redis::{RedisBackend, RedisConfig};
 use crate::session::{Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
 
@@ -34,6 +35,9 @@ impl Default for Lifetimes {
         }
     }
 }
+
+/// The window in which creations are counted.
+pub(crate) const CREATE_WINDOW: Duration = Duration::from_mins(1);
 
 /// Which back end a registry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +65,17 @@ impl Registry {
             backend: Arc::new(InProcess::new(lifetimes)),
             kind: Kind::InProcess,
         }
+    }
+
+    /// A registry in Redis. Never waits for it: connections are made when they are needed.
+    ///
+    /// # Errors
+    /// [`RegistryError::InvalidConfig`] names what is wrong.
+    pub fn redis(config: &RedisConfig) -> Result<Self, RegistryError> {
+        Ok(Self {
+            backend: Arc::new(RedisBackend::new(config)?),
+            kind: Kind::Redis,
+        })
     }
 
     /// Which back end this is.

@@ -1,0 +1,167 @@
+//! Makes connections, all with the same settings.
+//!
+//! A connection that goes silent without an end would be believed in for minutes: the kernel
+//! gives it up after 5 s of unanswered data or 6 s of unanswered keep-alives, and whoever uses it
+//! does after two answers that did not come in time.
+
+use std::time::Duration;
+
+use redis::aio::{MultiplexedConnection, PubSub};
+use redis::io::tcp::{TcpSettings, socket2};
+use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
+use redis::{
+    AsyncConnectionConfig, Client, ConnectionAddr, ErrorKind, ProtocolVersion, RedisError,
+    ServerErrorKind,
+};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::config::{Address, RedisConfig, Sentinels};
+use crate::RegistryError;
+use crate::backend::Answer;
+
+/// A new connection must be there within this.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Sentinels must have named a master within this.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Sent data that is not acknowledged for so long ends a connection.
+const USER_TIMEOUT: Duration = Duration::from_secs(5);
+/// An idle connection is asked after 3 s, each second, three times.
+const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration::from_secs(1), 3);
+
+pub(super) struct Connector {
+    target: Target,
+}
+
+enum Target {
+    Server(Client),
+    /// Asked for every connection: after a fail-over the old master may still answer.
+    Sentinels(Mutex<SentinelClient>),
+}
+
+impl Connector {
+    pub(super) fn new(config: &RedisConfig) -> Answer<Self> {
+        let address = Address::parse(&config.url)?;
+        if address.needs_tls() {
+            // Fails if the process has chosen one already, which is as good.
+            let _chosen = rustls::crypto::ring::default_provider().install_default();
+        }
+        let target = match address {
+            Address::Server(info) => {
+                let settings = info
+                    .redis_settings()
+                    .clone()
+                    .set_protocol(ProtocolVersion::RESP2);
+                let info = info
+                    .set_tcp_settings(tcp_settings())
+                    .set_redis_settings(settings);
+                Target::Server(Client::open(info).map_err(|error| invalid(&error))?)
+            }
+            Address::Sentinels(sentinels) => Target::Sentinels(Mutex::new(
+                sentinel_client(sentinels).map_err(|error| invalid(&error))?,
+            )),
+        };
+        Ok(Self { target })
+    }
+
+    /// A connection on which an answer that takes longer than `response_timeout` is an error.
+    pub(super) async fn connect(
+        &self,
+        response_timeout: Duration,
+    ) -> Result<MultiplexedConnection, RedisError> {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(response_timeout));
+        let client = self.client().await?;
+        // Boxed: connecting is rare, and its future would make every caller's many times larger.
+        Box::pin(client.get_multiplexed_async_connection_with_config(&config)).await
+    }
+
+    /// A connection for a subscription; the caller limits the time.
+    pub(super) async fn subscribe(&self) -> Result<PubSub, RedisError> {
+        self.client().await?.get_async_pubsub().await
+    }
+
+    async fn client(&self) -> Result<Client, RedisError> {
+        match &self.target {
+            Target::Server(client) => Ok(client.clone()),
+            Target::Sentinels(sentinels) => {
+                let mut sentinels = sentinels.lock().await;
+                timeout(RESOLVE_TIMEOUT, Box::pin(sentinels.async_get_client()))
+                    .await
+                    .unwrap_or_else(|_| {
+                        Err(RedisError::from((
+                            ErrorKind::Io,
+                            "no sentinel names a master in time",
+                        )))
+                    })
+            }
+        }
+    }
+}
+
+fn tcp_settings() -> TcpSettings {
+    let (time, interval, retries) = KEEP_ALIVE;
+    let keep_alive = socket2::TcpKeepalive::new()
+        .with_time(time)
+        .with_interval(interval)
+        .with_retries(retries);
+    TcpSettings::default()
+        .set_nodelay(true)
+        .set_user_timeout(USER_TIMEOUT)
+        .set_keepalive(keep_alive)
+}
+
+fn sentinel_client(sentinels: Sentinels) -> Result<SentinelClient, RedisError> {
+    let hosts = sentinels
+        .hosts
+        .into_iter()
+        .map(|(host, port)| ConnectionAddr::Tcp(host, port));
+    let mut builder =
+        SentinelClientBuilder::new(hosts, &sentinels.master, SentinelServerType::Master)?
+            .set_client_to_redis_tcp_settings(tcp_settings())
+            .set_client_to_redis_protocol(ProtocolVersion::RESP2)
+            .set_client_to_redis_db(sentinels.database)
+            .set_client_to_sentinel_tcp_settings(tcp_settings());
+    if let Some(username) = sentinels.username {
+        builder = builder.set_client_to_redis_username(username);
+    }
+    if let Some(password) = sentinels.password {
+        builder = builder.set_client_to_redis_password(password);
+    }
+    builder.build()
+}
+
+fn invalid(error: &RedisError) -> RegistryError {
+    RegistryError::InvalidConfig {
+        setting: "REDIS_URL",
+        why: error.to_string(),
+    }
+}
+
+pub(super) fn unavailable(error: &RedisError) -> RegistryError {
+    RegistryError::Unavailable(error.to_string())
+}
+
+/// What an error means for whoever asked about `key`: a script that stumbles over what is stored
+/// will do so again, everything else may pass.
+pub(super) fn fault(error: &RedisError, key: &str) -> RegistryError {
+    let stored = match error.kind() {
+        ErrorKind::UnexpectedReturnType | ErrorKind::Server(ServerErrorKind::ResponseError) => true,
+        _ => error.code() == Some("WRONGTYPE"),
+    };
+    if stored {
+        RegistryError::corrupt(key, error)
+    } else {
+        unavailable(error)
+    }
+}
+
+/// Whether the server on the other end is the wrong one now: a master that has become a replica.
+/// Such a connection looks healthy.
+pub(super) fn wrong_server(error: &RedisError) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown)
+    )
+}

@@ -1,0 +1,27 @@
+-- A heartbeat: writes what a process says about itself and renews its life, unless a later run
+-- has its id; trims the index; lists who is there. The start of a run is Redis' time of its first
+-- heartbeat, so that runs on hosts with different clocks compare rightly.
+-- Two keys, hash and index, because both must change or neither.
+-- ARGV: id, incarnation, started at (0: not known yet), ttl ms, then fields and values
+local stored = redis.call('HMGET', KEYS[1], 'incarnation', 'started_at')
+local started = tonumber(ARGV[3])
+if stored[1] == ARGV[2] then
+  started = tonumber(stored[2])
+elseif stored[1] then
+  local theirs = tonumber(stored[2])
+  if started == 0 then
+    started = math.max(now, theirs + 1)
+  elseif theirs > started then
+    started = -1
+  end
+elseif started == 0 then
+  started = now
+end
+if started >= 0 then
+  redis.call('HSET', KEYS[1], 'id', ARGV[1], 'incarnation', ARGV[2],
+    'started_at', whole(started), 'last_seen', whole(now), unpack(ARGV, 5))
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  redis.call('ZADD', KEYS[2], whole(now + tonumber(ARGV[4])), ARGV[1])
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now))
+return { started, now, redis.call('ZRANGE', KEYS[2], 0, -1) }

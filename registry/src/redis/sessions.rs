@@ -1,0 +1,119 @@
+//! Sessions in Redis.
+
+use redis::Pipeline;
+
+use super::reply::read;
+use super::scripts;
+use super::{RedisBackend, milliseconds};
+use crate::backend::Answer;
+use crate::session::{Session, SessionSet};
+use crate::{Generation, RegistryError, TokenHash};
+
+/// Sessions asked about at once: bounds what one batch makes Redis and the pool's others wait.
+const BATCH: usize = 500;
+
+/// Player, generation, name, lobby.
+type Row = (String, u64, Option<String>, Option<String>);
+
+impl RedisBackend {
+    /// Opens a session; makes it if a player is given.
+    pub(super) async fn open_session(
+        &self,
+        token: &TokenHash,
+        player_id: &str,
+    ) -> Answer<Option<Session>> {
+        let key = self.keys.session(token);
+        let mut call = scripts::SESSION_OPEN.script().key(&key);
+        call.arg(milliseconds(self.lifetimes.session))
+            .arg(player_id);
+        let row: Option<Row> = read(self.pool.script(&call, &key).await?, &key)?;
+        Ok(row.map(|(player_id, generation, name, lobby)| Session {
+            player_id,
+            name,
+            lobby,
+            generation: Generation(generation),
+        }))
+    }
+
+    pub(super) async fn create_session(
+        &self,
+        token: &TokenHash,
+        player_id: &str,
+    ) -> Answer<Session> {
+        let missing = || {
+            RegistryError::corrupt(
+                self.keys.session(token),
+                &"no session although one was made",
+            )
+        };
+        self.open_session(token, player_id)
+            .await?
+            .ok_or_else(missing)
+    }
+
+    pub(super) async fn set_session(
+        &self,
+        token: &TokenHash,
+        session: &Session,
+    ) -> Answer<SessionSet> {
+        let key = self.keys.session(token);
+        let mut call = scripts::SESSION_SET.script().key(&key);
+        call.arg(milliseconds(self.lifetimes.session))
+            .arg(&session.player_id)
+            .arg(session.generation.0)
+            .arg(session.name.as_deref().unwrap_or_default())
+            .arg(session.lobby.as_deref().unwrap_or_default());
+        match read(self.pool.script(&call, &key).await?, &key)? {
+            0 => Ok(SessionSet::Ok),
+            newest => Ok(SessionSet::Older {
+                newest: Generation(newest),
+            }),
+        }
+    }
+
+    pub(super) async fn renew_sessions(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>> {
+        let ttl_ms = milliseconds(self.lifetimes.session);
+        self.each(tokens, |pipeline, key| {
+            pipeline.cmd("PEXPIRE").arg(key).arg(ttl_ms);
+        })
+        .await
+    }
+
+    pub(super) async fn living_sessions(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>> {
+        self.each(tokens, |pipeline, key| {
+            pipeline.cmd("EXISTS").arg(key);
+        })
+        .await
+    }
+
+    pub(super) async fn drop_session(
+        &self,
+        token: &TokenHash,
+        generation: Generation,
+    ) -> Answer<bool> {
+        let key = self.keys.session(token);
+        let mut call = scripts::SESSION_DROP.script().key(&key);
+        call.arg(generation.0);
+        read(self.pool.script(&call, &key).await?, &key)
+    }
+
+    async fn each(
+        &self,
+        tokens: &[TokenHash],
+        add: impl Fn(&mut Pipeline, String) + Sync,
+    ) -> Answer<Vec<bool>> {
+        let mut answers = Vec::with_capacity(tokens.len());
+        for batch in tokens.chunks(BATCH) {
+            let mut pipeline = redis::pipe();
+            for token in batch {
+                add(&mut pipeline, self.keys.session(token));
+            }
+            answers.extend(
+                self.pool
+                    .pipeline::<Vec<bool>>(&pipeline, "sessions")
+                    .await?,
+            );
+        }
+        Ok(answers)
+    }
+}

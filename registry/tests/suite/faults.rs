@@ -1,0 +1,307 @@
+//! What only Redis can do wrong, against a real one.
+
+use std::time::Duration;
+
+use registry::{
+    Claim, Claimed, Committed, Epoch, Event, Kind, RedisConfig, Registry, RegistryError, Seq,
+};
+
+use super::redis_server::{RedisServer, free_port, spawn};
+use super::world::{
+    BORN, World, commit, connect, create, event, join, owner, presence, quick, until, within,
+};
+
+/// Everybody sees everybody.
+async fn all_see(members: &[&registry::Membership], count: usize) {
+    until("all lists are whole", || async {
+        members
+            .iter()
+            .all(|member| member.servers().len() == count && member.checks().borrow().current)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_registry_waits_for_no_redis() {
+    let server = RedisServer::start();
+    server.kill();
+    let registry = connect(&server);
+    assert_eq!(registry.kind(), Kind::Redis);
+    assert!(!registry.reachable());
+    let answer = registry.owner("AAAAAA").await;
+    assert!(
+        matches!(answer, Err(RegistryError::Unavailable(_))),
+        "{answer:?}"
+    );
+    let member = registry
+        .join(presence("one", "game", 1), quick())
+        .expect("no need of Redis");
+    within("ready is tried", member.ready()).await;
+    assert!(!member.checks().borrow().heartbeat_written);
+    assert_eq!(member.servers().len(), 1, "oneself");
+    server.start_again();
+    let mut health = registry.health();
+    within("Redis is found", health.wait_for(|health| health.reachable))
+        .await
+        .expect("alive");
+    until("listed", || async {
+        registry.servers().await.is_ok_and(|list| list.len() == 1)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn redis_restarted_empty_loses_nobody() {
+    let world = World::redis();
+    let mut slow = quick();
+    slow.heartbeat_interval = Duration::from_secs(5);
+    slow.ttl = Duration::from_secs(15);
+    let join = |registry: &Registry, id: &str, run| {
+        registry
+            .join(presence(id, "game", run), slow.clone())
+            .expect("a valid configuration")
+    };
+    let (one, two) = (join(&world.one, "one", 1), join(&world.other, "two", 2));
+    within("ready", one.ready()).await;
+    within("ready", two.ready()).await;
+    all_see(&[&one, &two], 2).await;
+    let mut events = one.events();
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let old = commit("AAAAAA", 1, epoch, seq.0 + 1);
+    assert!(matches!(
+        world.one.commit(std::slice::from_ref(&old)).await[0],
+        Ok(Committed::Ok)
+    ));
+    let before = world.one.health().borrow().clone();
+
+    world.server().kill();
+    let mut health = world.one.health();
+    within("it is missed", health.wait_for(|health| !health.reachable))
+        .await
+        .expect("alive");
+    let answer = world.one.commit(std::slice::from_ref(&old)).await;
+    assert!(
+        matches!(answer[0], Err(RegistryError::Unavailable(_))),
+        "{answer:?}"
+    );
+    assert_eq!(one.servers().len(), 2, "the last snapshot stays");
+    assert!(!one.checks().borrow().current, "marked as old");
+
+    world.server().start_again();
+    let back = tokio::time::Instant::now();
+    until("both are listed again", || async {
+        world.one.servers().await.is_ok_and(|list| list.len() == 2)
+    })
+    .await;
+    all_see(&[&one, &two], 2).await;
+    assert!(
+        back.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        back.elapsed()
+    );
+    until("committed anew", || async {
+        matches!(
+            world.one.commit(std::slice::from_ref(&old)).await[0],
+            Ok(Committed::Ok)
+        )
+    })
+    .await;
+    let after = world.one.health().borrow().clone();
+    assert_ne!(
+        after.run_id, before.run_id,
+        "another run of Redis is noticed"
+    );
+    assert!(
+        after.commit_connection > before.commit_connection,
+        "and the new connection"
+    );
+    let third = join(&world.other, "three", 3);
+    event(&mut events, "nobody has left", |event| match event {
+        Event::Left { presence, reason } => panic!("{} left: {reason}", presence.id),
+        Event::Joined(presence) if presence.id == third.own().id => Some(()),
+        _ => None,
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_killed_subscription_heals() {
+    let world = World::redis();
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    for round in 0..5 {
+        world
+            .server()
+            .command::<usize>(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+        let id = format!("new-{round}");
+        let member = join(&world.other, &id, 10 + round).await;
+        event(&mut events, "a new one is seen", |event| match event {
+            Event::Joined(presence) if presence.id.as_str() == id => Some(()),
+            _ => None,
+        })
+        .await;
+        within("leave", member.leave()).await;
+    }
+    until("messages come again", || async {
+        world
+            .other
+            .publish_session("a", registry::Generation(1))
+            .await
+            .expect("an answer");
+        let subscribers: (String, usize) =
+            world
+                .server()
+                .command(&["PUBSUB", "NUMSUB", "network:events"]);
+        subscribers.1 == 1
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stopped_redis_is_left_and_found_again() {
+    let world = World::redis();
+    let mut patient = quick();
+    patient.ttl = Duration::from_secs(15);
+    let join = |registry: &Registry, id: &str, run| {
+        registry
+            .join(presence(id, "game", run), patient.clone())
+            .expect("a valid configuration")
+    };
+    let (one, two) = (join(&world.one, "one", 1), join(&world.other, "two", 2));
+    within("ready", one.ready()).await;
+    within("ready", two.ready()).await;
+    all_see(&[&one, &two], 2).await;
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let next = commit("AAAAAA", 1, epoch, seq.0 + 1);
+    assert!(matches!(
+        world.one.commit(std::slice::from_ref(&next)).await[0],
+        Ok(Committed::Ok)
+    ));
+
+    world.server().signal("STOP");
+    let asked = tokio::time::Instant::now();
+    let answer = world.one.commit(std::slice::from_ref(&next)).await;
+    assert!(
+        matches!(answer[0], Err(RegistryError::Unavailable(_))),
+        "{answer:?}"
+    );
+    assert!(
+        asked.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        asked.elapsed()
+    );
+    let mut health = world.one.health();
+    within("it is missed", health.wait_for(|health| !health.reachable))
+        .await
+        .expect("alive");
+    world.server().signal("CONT");
+    within("it is back", health.wait_for(|health| health.reachable))
+        .await
+        .expect("alive");
+    until("commits go again", || async {
+        matches!(
+            world.one.commit(std::slice::from_ref(&next)).await[0],
+            Ok(Committed::Ok)
+        )
+    })
+    .await;
+    all_see(&[&one, &two], 2).await;
+}
+
+#[tokio::test]
+async fn claims_older_than_a_minute_are_forgotten() {
+    let world = World::redis();
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let claim = |run, epoch, seq| Claim {
+        code: "AAAAAA".to_owned(),
+        born: BORN,
+        seen_epoch: epoch,
+        seen_seq: seq,
+        owner: owner(run),
+        handed: None,
+        void_after_ms: u64::MAX >> 12,
+    };
+    let set = |ages_ms: &[u64]| {
+        let times: Vec<String> = ages_ms
+            .iter()
+            .map(|age| (seq.0 - age).to_string())
+            .collect();
+        let words = ["HSET", "network:lobbies:AAAAAA", "claims", &times.join(",")];
+        world.server().command::<usize>(&words);
+    };
+    set(&[50_000, 25_000, 15_000]);
+    match world
+        .one
+        .claim(&claim(2, epoch, seq))
+        .await
+        .expect("an answer")
+    {
+        Claimed::Wait { milliseconds } => assert!(milliseconds <= 5_000, "{milliseconds} ms"),
+        other => panic!("the fourth waits 20 s: {other:?}"),
+    }
+    set(&[90_000, 61_000, 1_000]);
+    let answer = world
+        .one
+        .claim(&claim(2, epoch, seq))
+        .await
+        .expect("an answer");
+    assert!(matches!(answer, Claimed::Saved { .. }), "{answer:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_named_and_hurts_nobody_else() {
+    let world = World::redis();
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    world
+        .server()
+        .command::<String>(&["SET", "network:lobbies:BBBBBB", "?"]);
+    let batch = [
+        commit("BBBBBB", 1, epoch, 1),
+        commit("AAAAAA", 1, epoch, seq.0 + 1),
+    ];
+    let answers = world.one.commit(&batch).await;
+    match &answers[0] {
+        Err(RegistryError::Corrupt { key, .. }) => assert_eq!(key, "network:lobbies:BBBBBB"),
+        other => panic!("unexpected: {other:?}"),
+    }
+    assert!(matches!(answers[1], Ok(Committed::Ok)), "{answers:?}");
+
+    let far = "99999999999999";
+    world
+        .server()
+        .command::<usize>(&["ZADD", "network:servers", far, "strange"]);
+    world
+        .server()
+        .command::<usize>(&["HSET", "network:servers:strange", "id", "strange"]);
+    let one = join(&world.one, "one", 1).await;
+    all_see(&[&one], 1).await;
+    assert_eq!(world.one.servers().await.expect("an answer").len(), 1);
+}
+
+#[tokio::test]
+async fn sentinels_name_the_master() {
+    let server = RedisServer::start();
+    let port = free_port();
+    let file = std::env::temp_dir().join(format!("sentinel-{port}.conf"));
+    let monitor = format!("sentinel monitor main 127.0.0.1 {} 1\n", server.port());
+    std::fs::write(&file, monitor).expect("a writable directory");
+    let path = file.to_str().expect("a plain path");
+    let mut sentinel = spawn(port, &[path, "--sentinel"]);
+    let url = format!("redis+sentinel://127.0.0.1:{port}/main");
+    let registry = Registry::redis(&RedisConfig::new(url)).expect("a valid configuration");
+    until("the master is found", || async {
+        registry.probe().await.is_ok()
+    })
+    .await;
+    let (epoch, _) = create(&registry, "AAAAAA").await;
+    assert!(epoch > Epoch(0));
+    let there = connect(&server)
+        .owner("AAAAAA")
+        .await
+        .expect("an answer")
+        .expect("a record");
+    assert!(there.seq > Seq(0), "it is in the master");
+    sentinel.kill().expect("it runs");
+    sentinel.wait().expect("it runs");
+    std::fs::remove_file(&file).expect("it is there");
+}

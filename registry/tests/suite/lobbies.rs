@@ -1,0 +1,692 @@
+//! Every answer of every operation on lobbies.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use registry::{
+    Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Deleted, Epoch, Handed,
+    Lifetime, Record, Registry, RegistryError, Release, Released, Seq, Touch, Touched,
+};
+
+use super::world::{BORN, PUBLIC_TTL, SESSION_TTL, World, commit, create, owner, until, within};
+
+const OTHER_BORN: Born = Born::new([8; 8]);
+
+async fn committed(registry: &Registry, commit: Commit) -> Committed {
+    let mut answers = registry.commit(&[commit]).await;
+    assert_eq!(answers.len(), 1);
+    answers.remove(0).expect("the registry answers")
+}
+
+fn claim(code: &str, run: u128, seen_epoch: Epoch, seen_seq: Seq) -> Claim {
+    Claim {
+        code: code.to_owned(),
+        born: BORN,
+        seen_epoch,
+        seen_seq,
+        owner: owner(run),
+        handed: None,
+        void_after_ms: u64::MAX >> 12,
+    }
+}
+
+async fn claimed(registry: &Registry, claim: &Claim) -> Claimed {
+    registry.claim(claim).await.expect("the registry answers")
+}
+
+/// The numbers and the state of a claim that must succeed.
+async fn taken(registry: &Registry, claim: &Claim) -> (Epoch, Seq, Bytes) {
+    match claimed(registry, claim).await {
+        Claimed::Saved {
+            epoch, seq, saved, ..
+        } => (epoch, seq, saved),
+        other => panic!("not claimed: {other:?}"),
+    }
+}
+
+async fn record(registry: &Registry, code: &str) -> Record {
+    registry
+        .owner(code)
+        .await
+        .expect("the registry answers")
+        .expect("a record")
+}
+
+fn touch(code: &str, run: u128, epoch: Epoch, seq: Seq) -> Touch {
+    Touch {
+        code: code.to_owned(),
+        born: BORN,
+        epoch,
+        owner: owner(run),
+        seq,
+    }
+}
+
+async fn touched(registry: &Registry, touch: Touch) -> Touched {
+    registry
+        .touch(&[touch])
+        .await
+        .remove(0)
+        .expect("the registry answers")
+}
+
+async fn released(registry: &Registry, born: Born, epoch: Epoch, seq: Seq) -> Released {
+    let release = Release {
+        code: "AAAAAA".to_owned(),
+        born,
+        epoch,
+        seq,
+    };
+    registry
+        .release(&release)
+        .await
+        .expect("the registry answers")
+}
+
+async fn deleted(registry: &Registry, born: Born, epoch: Epoch) -> Deleted {
+    let delete = Delete {
+        code: "AAAAAA".to_owned(),
+        born,
+        epoch,
+    };
+    registry
+        .delete(&delete)
+        .await
+        .expect("the registry answers")
+}
+
+pub(crate) async fn a_code_is_given_out_once(world: &World) {
+    within("the clock", world.one.probe())
+        .await
+        .expect("the registry answers");
+    let before = world.one.now_ms().expect("it has answered");
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    assert!(epoch.0 >= before && seq.0 >= before, "at least the clock");
+    let expected = Record {
+        born: BORN,
+        owner: Some(owner(1)),
+        epoch,
+        seq,
+        status: "waiting".to_owned(),
+        deleted: false,
+    };
+    let late = Create {
+        code: "AAAAAA".to_owned(),
+        born: OTHER_BORN,
+        owner: owner(2),
+        saved: "late".into(),
+        status: "waiting".to_owned(),
+        lifetime: Lifetime::Table,
+    };
+    let answer = world
+        .other
+        .create(&late)
+        .await
+        .expect("the registry answers");
+    assert_eq!(answer, Created::Exists(expected.clone()));
+    assert_eq!(record(&world.other, "AAAAAA").await, expected);
+    assert_eq!(
+        world
+            .one
+            .owner("BBBBBB")
+            .await
+            .expect("the registry answers"),
+        None
+    );
+    let wrong = world.one.owner("AAA:AA").await;
+    assert!(
+        matches!(wrong, Err(RegistryError::InvalidId { .. })),
+        "{wrong:?}"
+    );
+}
+
+pub(crate) async fn commits_only_go_forward(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let at = |add: u64| commit("AAAAAA", 1, epoch, seq.0 + add);
+    assert_eq!(committed(&world.one, at(2)).await, Committed::Ok);
+    assert_eq!(
+        committed(&world.one, at(2)).await,
+        Committed::Ok,
+        "the same again"
+    );
+    assert_eq!(
+        committed(&world.one, at(1)).await,
+        Committed::Superseded,
+        "a late packet"
+    );
+    let there = record(&world.other, "AAAAAA").await;
+    assert_eq!(
+        (there.seq, there.status.as_str()),
+        (Seq(seq.0 + 2), "playing")
+    );
+
+    let mut stranger = at(3);
+    stranger.owner = owner(2);
+    assert_eq!(
+        committed(&world.other, stranger).await,
+        Committed::Relieved,
+        "not the owner"
+    );
+    let mut earlier_run = at(3);
+    earlier_run.owner.incarnation = owner(9).incarnation;
+    assert_eq!(
+        committed(&world.other, earlier_run).await,
+        Committed::Relieved,
+        "another run"
+    );
+    let mut earlier = at(3);
+    earlier.epoch = Epoch(epoch.0 - 1);
+    assert_eq!(
+        committed(&world.one, earlier).await,
+        Committed::Relieved,
+        "an earlier epoch"
+    );
+    let mut other_life = at(3);
+    other_life.born = OTHER_BORN;
+    other_life.epoch = Epoch(epoch.0 + 1);
+    assert_eq!(
+        committed(&world.one, other_life).await,
+        Committed::Relieved,
+        "another life"
+    );
+    assert_eq!(
+        record(&world.one, "AAAAAA").await,
+        there,
+        "nothing has changed"
+    );
+}
+
+pub(crate) async fn a_commit_puts_right_what_was_lost(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let later = Epoch(epoch.0 + 5);
+    let newer = commit("AAAAAA", 2, later, seq.0 + 1);
+    assert_eq!(
+        committed(&world.one, newer).await,
+        Committed::Ok,
+        "Redis came back older"
+    );
+    let there = record(&world.one, "AAAAAA").await;
+    assert_eq!((there.owner, there.epoch), (Some(owner(2)), later));
+    let lost = commit("BBBBBB", 1, epoch, 5);
+    assert_eq!(
+        committed(&world.one, lost).await,
+        Committed::Ok,
+        "Redis has lost it"
+    );
+    assert_eq!(record(&world.one, "BBBBBB").await.seq, Seq(5));
+}
+
+pub(crate) async fn a_claim_takes_over_and_relieves(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    committed(&world.one, commit("AAAAAA", 1, epoch, seq.0 + 1)).await;
+    let seen = Seq(seq.0 + 100_000_000);
+    let (new_epoch, new_seq, saved) =
+        taken(&world.other, &claim("AAAAAA", 2, Epoch(epoch.0 + 3), seen)).await;
+    assert!(new_epoch.0 > epoch.0 + 3, "above the one seen");
+    assert!(new_seq > seen, "above the one seen");
+    assert_eq!(saved, format!("state {}", seq.0 + 1));
+    assert_eq!(record(&world.one, "AAAAAA").await.owner, Some(owner(2)));
+
+    let late = commit("AAAAAA", 1, epoch, new_seq.0 + 1);
+    assert_eq!(committed(&world.one, late).await, Committed::Relieved);
+    assert_eq!(
+        touched(&world.one, touch("AAAAAA", 1, epoch, seq)).await,
+        Touched::Relieved
+    );
+    assert_eq!(
+        released(&world.one, BORN, epoch, seq).await,
+        Released::Relieved
+    );
+    assert_eq!(deleted(&world.one, BORN, epoch).await, Deleted::Relieved);
+    let next = commit("AAAAAA", 2, new_epoch, new_seq.0 + 1);
+    assert_eq!(committed(&world.other, next).await, Committed::Ok);
+}
+
+pub(crate) async fn a_claim_that_comes_late_or_blind_is_refused(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let there = record(&world.one, "AAAAAA").await;
+    let mut late = claim("AAAAAA", 2, epoch, seq);
+    late.void_after_ms = epoch.0 - 1;
+    assert_eq!(claimed(&world.other, &late).await, Claimed::Void);
+    let blind = claim("AAAAAA", 2, Epoch(epoch.0 - 1), seq);
+    assert_eq!(
+        claimed(&world.other, &blind).await,
+        Claimed::OwnedBy(there.clone())
+    );
+    let mut other_life = claim("AAAAAA", 2, epoch, seq);
+    other_life.born = OTHER_BORN;
+    assert_eq!(
+        claimed(&world.other, &other_life).await,
+        Claimed::OwnedBy(there.clone())
+    );
+    assert_eq!(
+        claimed(&world.other, &claim("BBBBBB", 2, epoch, seq)).await,
+        Claimed::Gone
+    );
+    assert_eq!(
+        record(&world.one, "AAAAAA").await,
+        there,
+        "nothing has changed"
+    );
+}
+
+pub(crate) async fn a_claim_brings_the_handed_state_if_it_is_newer(world: &World) {
+    let handed = |epoch: Epoch, seq: u64| {
+        Some(Handed {
+            epoch,
+            seq: Seq(seq),
+            saved: "handed".into(),
+            status: "finished".to_owned(),
+        })
+    };
+    let mut absent = claim("BBBBBB", 2, Epoch(5), Seq(5));
+    absent.handed = handed(Epoch(5), 5);
+    assert_eq!(
+        taken(&world.one, &absent).await.2,
+        "handed",
+        "Redis has lost it"
+    );
+    assert_eq!(record(&world.one, "BBBBBB").await.status, "finished");
+
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let mut older = claim("AAAAAA", 2, epoch, seq);
+    older.handed = handed(epoch, seq.0);
+    let (epoch, seq, saved) = taken(&world.one, &older).await;
+    assert_eq!(saved, "first", "the record is as new");
+    let mut newer = claim("AAAAAA", 2, epoch, seq);
+    newer.handed = handed(epoch, seq.0 + 100_000_000);
+    let (new_epoch, new_seq, saved) = taken(&world.one, &newer).await;
+    assert_eq!(saved, "handed");
+    assert!(
+        new_epoch > epoch && new_seq.0 > seq.0 + 100_000_000,
+        "above both"
+    );
+    let mut blind = claim("AAAAAA", 3, epoch, seq);
+    blind.handed = handed(Epoch(new_epoch.0 + 9), 1);
+    let answer = claimed(&world.one, &blind).await;
+    assert!(
+        matches!(answer, Claimed::OwnedBy(_)),
+        "it has moved on: {answer:?}"
+    );
+}
+
+pub(crate) async fn a_lobby_that_kills_its_owners_waits(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let (epoch, seq, _) = taken(&world.one, &claim("AAAAAA", 2, epoch, seq)).await;
+    let (epoch, seq, _) = taken(&world.one, &claim("AAAAAA", 3, epoch, seq)).await;
+    for _ in 0..2 {
+        match claimed(&world.other, &claim("AAAAAA", 4, epoch, seq)).await {
+            Claimed::Wait { milliseconds } => {
+                assert!(
+                    (5_001..=10_000).contains(&milliseconds),
+                    "{milliseconds} ms"
+                );
+            }
+            other => panic!("must wait: {other:?}"),
+        }
+    }
+    let mut alive = commit("AAAAAA", 3, epoch, seq.0 + 1);
+    assert_eq!(committed(&world.one, alive.clone()).await, Committed::Ok);
+    let answer = claimed(&world.other, &claim("AAAAAA", 4, epoch, seq)).await;
+    assert!(
+        matches!(answer, Claimed::Wait { .. }),
+        "no input was accepted: {answer:?}"
+    );
+    alive.seq = Seq(seq.0 + 2);
+    alive.accepted_input = true;
+    assert_eq!(committed(&world.one, alive).await, Committed::Ok);
+    taken(&world.other, &claim("AAAAAA", 4, epoch, seq)).await;
+}
+
+pub(crate) async fn harmless_claims_do_not_count(world: &World) {
+    let (mut epoch, mut seq) = create(&world.one, "AAAAAA").await;
+    for _ in 0..4 {
+        (epoch, seq, _) = taken(&world.one, &claim("AAAAAA", 1, epoch, seq)).await;
+    }
+    for run in 2..6 {
+        assert_eq!(released(&world.one, BORN, epoch, seq).await, Released::Ok);
+        let seen = Epoch(epoch.0 + 1);
+        (epoch, seq, _) = taken(&world.other, &claim("AAAAAA", run, seen, seq)).await;
+    }
+}
+
+pub(crate) async fn one_of_many_claims_wins(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let claims: Vec<_> = (2..42)
+        .map(|run| {
+            let registry = if run % 2 == 0 {
+                world.one.clone()
+            } else {
+                world.other.clone()
+            };
+            tokio::spawn(async move { claimed(&registry, &claim("AAAAAA", run, epoch, seq)).await })
+        })
+        .collect();
+    let mut won = 0;
+    for one in claims {
+        match within("an answer", one).await.expect("no panic") {
+            Claimed::Saved { .. } => won += 1,
+            Claimed::OwnedBy(_) => {}
+            other => panic!("unexpected: {other:?}"),
+        }
+    }
+    assert_eq!(won, 1);
+}
+
+pub(crate) async fn a_touch_tells_where_one_stands(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let at = |run, epoch, seq| touch("AAAAAA", run, epoch, seq);
+    let later = Seq(seq.0 + 1);
+    assert_eq!(touched(&world.one, at(1, epoch, seq)).await, Touched::Ok);
+    assert_eq!(
+        touched(&world.one, at(1, epoch, later)).await,
+        Touched::Behind,
+        "older state"
+    );
+    let next = Epoch(epoch.0 + 1);
+    assert_eq!(
+        touched(&world.one, at(1, next, seq)).await,
+        Touched::Behind,
+        "older epoch"
+    );
+    assert_eq!(
+        touched(&world.one, at(2, epoch, seq)).await,
+        Touched::Relieved,
+        "not the owner"
+    );
+    let mut other_life = at(1, next, seq);
+    other_life.born = OTHER_BORN;
+    assert_eq!(
+        touched(&world.one, other_life).await,
+        Touched::Relieved,
+        "another life"
+    );
+    let absent = touch("BBBBBB", 1, epoch, seq);
+    assert_eq!(touched(&world.one, absent).await, Touched::Behind, "absent");
+}
+
+pub(crate) async fn only_what_is_saved_whole_is_released(world: &World) {
+    assert_eq!(
+        released(&world.one, BORN, Epoch(1), Seq(1)).await,
+        Released::Behind,
+        "absent"
+    );
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let (next, later) = (Epoch(epoch.0 + 1), Seq(seq.0 + 1));
+    assert_eq!(
+        released(&world.one, BORN, epoch, later).await,
+        Released::Behind
+    );
+    assert_eq!(
+        released(&world.one, BORN, next, seq).await,
+        Released::Behind
+    );
+    assert_eq!(
+        released(&world.one, OTHER_BORN, next, seq).await,
+        Released::Relieved
+    );
+    let earlier = Epoch(epoch.0 - 1);
+    assert_eq!(
+        released(&world.one, BORN, earlier, seq).await,
+        Released::Relieved
+    );
+    committed(&world.one, commit("AAAAAA", 1, epoch, later.0)).await;
+    assert_eq!(
+        released(&world.one, BORN, epoch, seq).await,
+        Released::Superseded
+    );
+    assert_eq!(released(&world.one, BORN, epoch, later).await, Released::Ok);
+    let there = record(&world.other, "AAAAAA").await;
+    assert_eq!((there.owner, there.epoch, there.seq), (None, next, later));
+    let after = commit("AAAAAA", 1, epoch, later.0 + 1);
+    assert_eq!(committed(&world.one, after).await, Committed::Relieved);
+    let state = taken(&world.other, &claim("AAAAAA", 2, next, later))
+        .await
+        .2;
+    assert_eq!(state, format!("state {}", later.0));
+}
+
+pub(crate) async fn a_deleted_lobby_stays_dead(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    assert_eq!(
+        deleted(&world.one, OTHER_BORN, epoch).await,
+        Deleted::Relieved
+    );
+    assert_eq!(
+        deleted(&world.one, BORN, Epoch(epoch.0 - 1)).await,
+        Deleted::Relieved
+    );
+    assert_eq!(deleted(&world.one, BORN, epoch).await, Deleted::Ok);
+    assert_eq!(
+        deleted(&world.one, BORN, epoch).await,
+        Deleted::Ok,
+        "the answer was lost"
+    );
+    let tombstone = record(&world.other, "AAAAAA").await;
+    assert!(tombstone.deleted && tombstone.owner.is_none());
+    assert_eq!(tombstone.epoch, Epoch(epoch.0 + 1));
+
+    let late = commit("AAAAAA", 1, epoch, seq.0 + 1);
+    assert_eq!(committed(&world.one, late).await, Committed::Relieved);
+    assert_eq!(
+        touched(&world.one, touch("AAAAAA", 1, epoch, seq)).await,
+        Touched::Relieved
+    );
+    for seen in [epoch, Epoch(epoch.0 + 1)] {
+        let mut revive = claim("AAAAAA", 2, seen, seq);
+        assert_eq!(claimed(&world.one, &revive).await, Claimed::Gone);
+        let (saved, status) = ("old".into(), String::new());
+        revive.handed = Some(Handed {
+            epoch,
+            seq: Seq(seq.0 + 9),
+            saved,
+            status,
+        });
+        assert_eq!(
+            claimed(&world.one, &revive).await,
+            Claimed::Gone,
+            "handed before its end"
+        );
+    }
+    let absent = Delete {
+        code: "BBBBBB".to_owned(),
+        born: BORN,
+        epoch,
+    };
+    assert_eq!(
+        world.one.delete(&absent).await.expect("an answer"),
+        Deleted::Ok
+    );
+    let late = commit("BBBBBB", 1, epoch, seq.0);
+    assert_eq!(
+        committed(&world.one, late).await,
+        Committed::Relieved,
+        "a tombstone is there"
+    );
+
+    until("the tombstone lapses", || async {
+        world
+            .one
+            .owner("AAAAAA")
+            .await
+            .expect("the registry answers")
+            .is_none()
+    })
+    .await;
+    create(&world.one, "AAAAAA").await;
+}
+
+pub(crate) async fn a_batch_answers_each_in_order(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    create(&world.one, "BBBBBB").await;
+    let answers = world
+        .one
+        .commit(&[
+            commit("AAAAAA", 1, epoch, seq.0 + 1),
+            commit("not a code", 1, epoch, 1),
+            commit("BBBBBB", 1, Epoch(1), 1),
+            commit("CCCCCC", 1, epoch, 1),
+        ])
+        .await;
+    assert!(matches!(answers[0], Ok(Committed::Ok)), "{answers:?}");
+    assert!(
+        matches!(answers[1], Err(RegistryError::InvalidId { .. })),
+        "{answers:?}"
+    );
+    assert!(matches!(answers[2], Ok(Committed::Relieved)), "{answers:?}");
+    assert!(matches!(answers[3], Ok(Committed::Ok)), "{answers:?}");
+    assert!(world.one.commit(&[]).await.is_empty());
+    let touches = [
+        touch("CCCCCC", 1, epoch, Seq(2)),
+        touch("AAAAAA", 1, epoch, seq),
+    ];
+    let answers = world.one.touch(&touches).await;
+    assert!(matches!(answers[0], Ok(Touched::Behind)), "{answers:?}");
+    assert!(matches!(answers[1], Ok(Touched::Ok)), "{answers:?}");
+}
+
+pub(crate) async fn states_are_any_bytes(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let every_byte: Vec<u8> = (0..=255).cycle().take(64 * 1024).collect();
+    let mut bytes = commit("AAAAAA", 1, epoch, seq.0 + 1);
+    bytes.saved = every_byte.clone().into();
+    assert_eq!(committed(&world.one, bytes).await, Committed::Ok);
+    let (_, _, saved) = taken(&world.other, &claim("AAAAAA", 2, epoch, seq)).await;
+    assert_eq!(saved, every_byte);
+}
+
+pub(crate) async fn records_live_while_they_are_touched(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    create(&world.one, "BBBBBB").await;
+    let probe = Create {
+        code: "PROBE".to_owned(),
+        born: BORN,
+        owner: owner(1),
+        saved: Bytes::new(),
+        status: "waiting".to_owned(),
+        lifetime: Lifetime::Probe,
+    };
+    world
+        .one
+        .create(&probe)
+        .await
+        .expect("the registry answers");
+    let deadline = SESSION_TTL * 2 + Duration::from_millis(500);
+    let mut gone_after = None;
+    let start = tokio::time::Instant::now();
+    while start.elapsed() < deadline {
+        assert_eq!(
+            touched(&world.one, touch("AAAAAA", 1, epoch, seq)).await,
+            Touched::Ok
+        );
+        let other = world
+            .one
+            .owner("BBBBBB")
+            .await
+            .expect("the registry answers");
+        if other.is_none() {
+            gone_after.get_or_insert(start.elapsed());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let gone_after = gone_after.expect("an untouched record lapses");
+    assert!(
+        gone_after + Duration::from_millis(500) > SESSION_TTL * 2,
+        "{gone_after:?}"
+    );
+    record(&world.one, "AAAAAA").await;
+    record(&world.one, "PROBE").await;
+}
+
+pub(crate) async fn public_lobbies_are_listed_until_they_lapse(world: &World) {
+    let codes = |list: &[&str]| {
+        list.iter()
+            .map(|code| (*code).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let list = async || {
+        let mut codes = world
+            .other
+            .public_list(10)
+            .await
+            .expect("the registry answers");
+        codes.sort();
+        codes
+    };
+    world
+        .one
+        .public_add(&[])
+        .await
+        .expect("the registry answers");
+    let three = codes(&["AAAAAA", "BBBBBB", "CCCCCC"]);
+    world
+        .one
+        .public_add(&three)
+        .await
+        .expect("the registry answers");
+    assert_eq!(list().await, three);
+    assert_eq!(
+        world
+            .other
+            .public_list(2)
+            .await
+            .expect("the registry answers")
+            .len(),
+        2
+    );
+    world
+        .one
+        .public_remove("BBBBBB")
+        .await
+        .expect("the registry answers");
+    assert_eq!(list().await, codes(&["AAAAAA", "CCCCCC"]));
+    let start = tokio::time::Instant::now();
+    while start.elapsed() < PUBLIC_TTL + Duration::from_millis(300) {
+        world
+            .one
+            .public_add(&codes(&["CCCCCC"]))
+            .await
+            .expect("the registry answers");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(
+        list().await,
+        codes(&["CCCCCC"]),
+        "only what its owner renews"
+    );
+    let wrong = world.one.public_add(&codes(&["A A"])).await;
+    assert!(
+        matches!(wrong, Err(RegistryError::InvalidId { .. })),
+        "{wrong:?}"
+    );
+}
+
+pub(crate) async fn creations_are_counted_by_address(world: &World) {
+    for expected in 1..=3 {
+        assert_eq!(
+            world.one.count_create("10.0.0.1").await.expect("an answer"),
+            expected
+        );
+    }
+    assert_eq!(
+        world
+            .other
+            .count_create("10.0.0.1")
+            .await
+            .expect("an answer"),
+        4
+    );
+    assert_eq!(
+        world
+            .other
+            .count_create("2001:db8::/64")
+            .await
+            .expect("an answer"),
+        1
+    );
+    let wrong = world.one.count_create("").await;
+    assert!(
+        matches!(wrong, Err(RegistryError::InvalidId { .. })),
+        "{wrong:?}"
+    );
+}

@@ -1,0 +1,268 @@
+//! Who learns what of whom.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use registry::{Event, Generation, LeftReason, Load, NodeId, Role, SessionOpened, State};
+
+use super::world::{World, event, join, presence, quick, until, within};
+
+fn joined(event: Event) -> Option<String> {
+    match event {
+        Event::Joined(presence) => Some(presence.id.to_string()),
+        _ => None,
+    }
+}
+
+fn left(event: Event) -> Option<(String, LeftReason)> {
+    match event {
+        Event::Left { presence, reason } => Some((presence.id.to_string(), reason)),
+        _ => None,
+    }
+}
+
+pub(crate) async fn everybody_learns_of_start_and_stop(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    let two = join(&world.other, "two", 2).await;
+    assert_eq!(event(&mut events, "two joins", joined).await, "two");
+    let seen = one
+        .server(&NodeId::new("two").expect("a valid id"))
+        .expect("it has joined");
+    assert_eq!(*seen, {
+        let mut expected = presence("two", "game", 2);
+        expected.state = State::Ready;
+        expected.started_at = seen.started_at;
+        expected.last_seen = seen.last_seen;
+        expected
+    });
+    assert!(seen.started_at > 0 && seen.last_seen >= seen.started_at);
+
+    let mut late = two.events();
+    assert_eq!(
+        event(&mut late, "one is there already", joined).await,
+        "one"
+    );
+    let ids = |servers: registry::Servers| -> Vec<String> {
+        servers.iter().map(|server| server.id.to_string()).collect()
+    };
+    assert_eq!(ids(two.servers()), ["one", "two"], "oneself included");
+    let role = |word| Role::new(word).expect("a valid role");
+    assert_eq!(ids(two.servers_by_role(&role("game"))), ["one", "two"]);
+    assert!(two.servers_by_role(&role("gateway")).is_empty());
+    until("a probe comes back", || async {
+        two.checks().borrow().probe_heard
+    })
+    .await;
+    assert!(two.checks().borrow().heartbeat_written && two.checks().borrow().current);
+    assert!(world.other.reachable());
+
+    within("two leaves", two.leave()).await;
+    let reason = event(&mut events, "two is gone", left).await;
+    assert_eq!(reason, ("two".to_owned(), LeftReason::Goodbye));
+    assert_eq!(ids(one.servers()), ["one"]);
+    assert_eq!(
+        within("the stream ends", async {
+            while late.next().await.is_some() {}
+        })
+        .await,
+        ()
+    );
+    within("leaving twice is no harm", two.leave()).await;
+}
+
+pub(crate) async fn a_starting_process_is_seen_as_such(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    let two = world
+        .other
+        .join(presence("two", "ai", 2), quick())
+        .expect("a valid configuration");
+    let seen = event(&mut events, "two is seen", |event| match event {
+        Event::Joined(presence) => Some(presence.state),
+        _ => None,
+    })
+    .await;
+    assert_eq!(seen, State::Starting);
+    within("ready", two.ready()).await;
+    let state = event(&mut events, "two is ready", |event| match event {
+        Event::Changed(presence) => Some(presence.state),
+        _ => None,
+    })
+    .await;
+    assert_eq!(state, State::Ready);
+}
+
+pub(crate) async fn news_are_told_at_once_and_counts_with_the_heartbeat(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    let mut slow = quick();
+    slow.heartbeat_interval = Duration::from_secs(5);
+    slow.ttl = Duration::from_secs(15);
+    let two = world
+        .other
+        .join(presence("two", "game", 2), slow)
+        .expect("a valid configuration");
+    within("ready", two.ready()).await;
+    event(&mut events, "two joins", joined).await;
+    two.update(|own| own.players = 3);
+    two.update(|own| {
+        own.load = Load::Busy;
+        own.accepting_games = true;
+        own.id = NodeId::new("somebody-else").expect("a valid id");
+    });
+    let told = tokio::time::Instant::now();
+    let news = event(&mut events, "two is busy", |event| match event {
+        Event::Changed(presence) if presence.load == Load::Busy => Some(presence),
+        _ => None,
+    })
+    .await;
+    assert!(
+        told.elapsed() < Duration::from_secs(3),
+        "long before the heartbeat"
+    );
+    assert_eq!(
+        (news.players, news.accepting_games, news.id.as_str()),
+        (3, true, "two")
+    );
+    assert_eq!(two.own().players, 3);
+
+    for number in 0..20 {
+        two.update(|own| own.accepting_games = number % 2 == 1);
+    }
+    two.update(|own| own.load = Load::Normal);
+    let mut changes = 0;
+    event(
+        &mut events,
+        "the last of many changes",
+        |event| match event {
+            Event::Changed(presence) => {
+                changes += 1;
+                (presence.load == Load::Normal).then_some(())
+            }
+            _ => None,
+        },
+    )
+    .await;
+    assert!(changes <= 2, "{changes} messages for 21 changes");
+}
+
+pub(crate) async fn whoever_vanishes_expires(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    let two = join(&world.other, "two", 2).await;
+    event(&mut events, "two joins", joined).await;
+    drop(two);
+    let reason = event(&mut events, "two is gone", left).await;
+    assert_eq!(reason, ("two".to_owned(), LeftReason::Expired));
+    assert_eq!(world.one.servers().await.expect("an answer").len(), 1);
+    if let Some(server) = &world.server {
+        assert_eq!(server.command::<usize>(&["ZCARD", "network:servers"]), 1);
+        assert!(!server.command::<bool>(&["EXISTS", "network:servers:two"]));
+    }
+}
+
+pub(crate) async fn a_later_run_replaces_an_earlier_one(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    let earlier = join(&world.other, "two", 2).await;
+    event(&mut events, "two joins", joined).await;
+    let later = join(&world.one, "two", 3).await;
+    let reason = event(&mut events, "the earlier run is replaced", left).await;
+    assert_eq!(reason, ("two".to_owned(), LeftReason::Replaced));
+    let run = event(&mut events, "the later run joins", |event| match event {
+        Event::Joined(presence) => Some(presence.incarnation),
+        _ => None,
+    })
+    .await;
+    assert_eq!(run, later.own().incarnation);
+
+    // The earlier run still beats, changes and says goodbye: nobody is impressed.
+    earlier.update(|own| own.load = Load::Overloaded);
+    tokio::time::sleep(quick().heartbeat_interval * 3).await;
+    within("the earlier run leaves", earlier.leave()).await;
+    let listed = world.one.servers().await.expect("an answer");
+    let two = listed
+        .iter()
+        .find(|server| server.id.as_str() == "two")
+        .expect("still listed");
+    assert_eq!((two.incarnation, two.load), (run, Load::Normal));
+    within("the later run leaves", later.leave()).await;
+    let reason = event(&mut events, "the later run is gone", left).await;
+    assert_eq!(reason, ("two".to_owned(), LeftReason::Goodbye));
+}
+
+pub(crate) async fn requests_to_drain_reach_their_node(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let two = join(&world.other, "two", 2).await;
+    let mut asked = two.drain_requested();
+    world
+        .one
+        .request_drain(&two.own().id)
+        .await
+        .expect("an answer");
+    within("two is asked", asked.wait_for(|asked| *asked))
+        .await
+        .expect("two goes on");
+    assert!(!*one.drain_requested().borrow(), "the other one is not");
+}
+
+pub(crate) async fn sessions_are_told_to_everybody(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut sessions = one.sessions();
+    let opened = SessionOpened {
+        player_id: "0123456789ab".to_owned(),
+        generation: Generation(7),
+    };
+    let told = world
+        .other
+        .publish_session(&opened.player_id, opened.generation)
+        .await;
+    told.expect("an answer");
+    assert_eq!(
+        within("it is told", sessions.recv())
+            .await
+            .expect("one goes on"),
+        opened
+    );
+}
+
+pub(crate) async fn a_thread_that_stands_still_is_stalled(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let mut events = one.events();
+    let two = join(&world.other, "two", 2).await;
+    event(&mut events, "two joins", joined).await;
+    let pulse = Arc::new(AtomicU64::new(0));
+    two.watch_thread(Arc::clone(&pulse));
+    let state = |event| match event {
+        Event::Changed(presence) => Some(presence.state),
+        _ => None,
+    };
+    assert_eq!(
+        event(&mut events, "it stands still", state).await,
+        State::Stalled
+    );
+    assert_eq!(two.own().state, State::Ready, "what it says itself stays");
+    let running = tokio::spawn(async move {
+        loop {
+            pulse.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    assert_eq!(
+        event(&mut events, "it runs again", state).await,
+        State::Ready
+    );
+    running.abort();
+}
+
+pub(crate) async fn operators_need_no_membership(world: &World) {
+    assert!(world.one.servers().await.expect("an answer").is_empty());
+    let _two = join(&world.other, "two", 2).await;
+    let _one = join(&world.other, "one", 1).await;
+    let listed = world.one.servers().await.expect("an answer");
+    let ids: Vec<&str> = listed.iter().map(|server| server.id.as_str()).collect();
+    assert_eq!(ids, ["one", "two"]);
+    assert!(world.one.reachable());
+}

@@ -1,0 +1,217 @@
+//! Every answer of every operation on sessions.
+
+use std::time::Duration;
+
+use registry::{Generation, Session, SessionSet, TokenHash};
+
+use super::world::{SESSION_TTL, World, until, within};
+
+const TOKEN: TokenHash = TokenHash::new([1; 32]);
+const OTHER: TokenHash = TokenHash::new([2; 32]);
+
+pub(crate) async fn a_token_keeps_its_player(world: &World) {
+    within("the clock", world.one.probe())
+        .await
+        .expect("the registry answers");
+    let before = world.one.now_ms().expect("it has answered");
+    assert_eq!(
+        world.one.session_open(&TOKEN).await.expect("an answer"),
+        None
+    );
+    let new = world
+        .one
+        .session_create(&TOKEN, "0123456789ab")
+        .await
+        .expect("an answer");
+    assert!(new.generation.0 >= before, "the generation is the clock");
+    let expected = Session {
+        player_id: "0123456789ab".to_owned(),
+        name: None,
+        lobby: None,
+        generation: new.generation,
+    };
+    assert_eq!(new, expected);
+
+    let again = world
+        .other
+        .session_create(&TOKEN, "ffffffffffff")
+        .await
+        .expect("an answer");
+    assert_eq!(again.player_id, "0123456789ab", "an answer that was lost");
+    assert!(again.generation > new.generation);
+    let seated = Session {
+        name: Some("Ada".to_owned()),
+        lobby: Some("AAAAAA".to_owned()),
+        ..again.clone()
+    };
+    let answer = world
+        .other
+        .session_set(&TOKEN, &seated)
+        .await
+        .expect("an answer");
+    assert_eq!(answer, SessionSet::Ok);
+    let opened = world
+        .one
+        .session_open(&TOKEN)
+        .await
+        .expect("an answer")
+        .expect("it is known");
+    assert!(opened.generation > again.generation);
+    assert_eq!(
+        opened,
+        Session {
+            generation: opened.generation,
+            ..seated
+        }
+    );
+}
+
+pub(crate) async fn an_older_connection_changes_nothing(world: &World) {
+    let first = world
+        .one
+        .session_create(&TOKEN, "0123456789ab")
+        .await
+        .expect("an answer");
+    let second = world
+        .other
+        .session_open(&TOKEN)
+        .await
+        .expect("an answer")
+        .expect("known");
+    let newest = second.generation;
+    let moved = Session {
+        lobby: Some("BBBBBB".to_owned()),
+        ..first.clone()
+    };
+    let answer = world
+        .one
+        .session_set(&TOKEN, &moved)
+        .await
+        .expect("an answer");
+    assert_eq!(answer, SessionSet::Older { newest });
+    let dropped = world
+        .one
+        .session_drop(&TOKEN, first.generation)
+        .await
+        .expect("an answer");
+    assert!(!dropped, "a late goodbye of an older connection");
+
+    let ahead = Session {
+        generation: Generation(newest.0 + 60_000),
+        ..moved
+    };
+    let answer = world
+        .one
+        .session_set(&TOKEN, &ahead)
+        .await
+        .expect("an answer");
+    assert_eq!(answer, SessionSet::Ok, "Redis has gone back");
+    let opened = world
+        .one
+        .session_open(&TOKEN)
+        .await
+        .expect("an answer")
+        .expect("known");
+    assert!(
+        opened.generation > ahead.generation,
+        "at least the last + 1"
+    );
+    assert_eq!(opened.lobby.as_deref(), Some("BBBBBB"));
+    let left = Session {
+        lobby: None,
+        ..opened.clone()
+    };
+    assert_eq!(
+        world
+            .one
+            .session_set(&TOKEN, &left)
+            .await
+            .expect("an answer"),
+        SessionSet::Ok
+    );
+    let opened = world
+        .one
+        .session_open(&TOKEN)
+        .await
+        .expect("an answer")
+        .expect("known");
+    assert_eq!(opened.lobby, None);
+
+    let restored = world
+        .one
+        .session_set(&OTHER, &left)
+        .await
+        .expect("an answer");
+    assert_eq!(
+        restored,
+        SessionSet::Ok,
+        "written although Redis had lost it"
+    );
+    assert!(
+        world
+            .one
+            .session_drop(&TOKEN, opened.generation)
+            .await
+            .expect("an answer")
+    );
+    assert!(
+        !world
+            .one
+            .session_drop(&TOKEN, opened.generation)
+            .await
+            .expect("an answer")
+    );
+    let alive = world
+        .one
+        .sessions_alive(&[TOKEN, OTHER])
+        .await
+        .expect("an answer");
+    assert_eq!(alive, [false, true]);
+}
+
+pub(crate) async fn sessions_live_while_they_are_renewed(world: &World) {
+    world
+        .one
+        .session_create(&TOKEN, "a")
+        .await
+        .expect("an answer");
+    world
+        .one
+        .session_create(&OTHER, "b")
+        .await
+        .expect("an answer");
+    let start = tokio::time::Instant::now();
+    while start.elapsed() < SESSION_TTL + Duration::from_millis(300) {
+        let renewed = world.one.session_renew(&[TOKEN]).await.expect("an answer");
+        assert_eq!(renewed, [true]);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let alive = world
+        .other
+        .sessions_alive(&[OTHER, TOKEN])
+        .await
+        .expect("an answer");
+    assert_eq!(alive, [false, true]);
+    let renewed = world
+        .other
+        .session_renew(&[OTHER, TOKEN])
+        .await
+        .expect("an answer");
+    assert_eq!(renewed, [false, true], "what is gone is not renewed");
+    assert!(
+        world
+            .one
+            .session_renew(&[])
+            .await
+            .expect("an answer")
+            .is_empty()
+    );
+    assert_eq!(
+        world.one.session_open(&OTHER).await.expect("an answer"),
+        None
+    );
+    until("the last one lapses", || async {
+        world.one.sessions_alive(&[TOKEN]).await.expect("an answer") == [false]
+    })
+    .await;
+}
