@@ -149,15 +149,21 @@ describe('greeting', () => {
     expect(bench.msUntilOpen()).toBeLessThan(2_000)
   })
 
-  it('starts over when the session can not be found out yet', () => {
+  it('says hello again when the session can not be found out yet', () => {
     const bench = new Bench()
     bench.do({ type: 'start', token: 'OLD' })
     bench.do({ type: 'opened' })
-    expect(bench.error('unavailable', { id: 'hello', retry_after_ms: 3_000 })).toEqual([{ type: 'close' }])
-    expect(bench.msUntilOpen()).toBe(3_000)
+    expect(bench.error('unavailable', { id: 'hello', retry_after_ms: 2_000 })).toEqual([])
+    bench.pass(2_499)
+    expect(transmitted(bench.log)).toHaveLength(1)
+    bench.pass(1)
+    expect(transmitted(bench.log).map(({ type }) => type)).toEqual(['hello', 'hello'])
+    bench.pass(TROUBLE_AFTER_MS - 2_501)
     expect(bench.connection.view(bench.now).trouble).toBeNull()
-    bench.pass(TROUBLE_AFTER_MS)
+    bench.pass(1)
     expect(bench.connection.view(bench.now).trouble).toBe('unavailable')
+    bench.live()
+    expect(bench.face()).toBe('live')
   })
 })
 

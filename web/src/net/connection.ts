@@ -6,7 +6,7 @@
  * before that is handed back, and after a break nothing is repeated but an action with its `turn`.
  */
 import type { ClientMessage, ErrorMessage, ServerMessage, ServerStatus, State, Welcome } from '../protocol'
-import { backoff, patience, RECONNECT_WITHIN_MS, spread } from './delays'
+import { backoff, helloAgain, patience, RECONNECT_WITHIN_MS, spread } from './delays'
 import { Merger } from './merge'
 
 /** After this long without a state a person wants to know what is wrong. */
@@ -64,7 +64,8 @@ export type ConnectionView = {
 type Phase =
   | { name: 'idle' }
   | { name: 'opening'; give_up_at_ms: number }
-  | { name: 'greeting'; give_up_at_ms: number | null }
+  /** `hello_at_ms`: when to say hello again, where the answer was "not just now". */
+  | { name: 'greeting'; give_up_at_ms: number | null; hello_at_ms: number | null }
   | { name: 'live' }
   | { name: 'waiting'; until_ms: number }
   | { name: 'stopped'; reason: StopReason }
@@ -101,6 +102,7 @@ export class Connection {
     const times: (number | null)[] = [this.#pingDueMs, this.#pongDueMs]
     const phase = this.#phase
     if (phase.name === 'opening' || phase.name === 'greeting') times.push(phase.give_up_at_ms)
+    if (phase.name === 'greeting') times.push(phase.hello_at_ms)
     if (phase.name === 'waiting') times.push(phase.until_ms)
     const troubleAtMs = this.#brokenSinceMs + TROUBLE_AFTER_MS
     if (this.#isBroken() && troubleAtMs > nowMs) times.push(troubleAtMs)
@@ -160,9 +162,13 @@ export class Connection {
   }
 
   #opened(nowMs: number): Output[] {
-    this.#phase = { name: 'greeting', give_up_at_ms: nowMs + WELCOME_TIMEOUT_MS }
     this.#merger = new Merger()
     if (this.#trouble === 'unreachable') this.#trouble = 'silent'
+    return this.#hello(nowMs)
+  }
+
+  #hello(nowMs: number): Output[] {
+    this.#phase = { name: 'greeting', give_up_at_ms: nowMs + WELCOME_TIMEOUT_MS, hello_at_ms: null }
     const message: ClientMessage = { type: 'hello', token: this.#token, partial: true, id: HELLO_ID }
     return [{ type: 'transmit', message }]
   }
@@ -192,7 +198,9 @@ export class Connection {
     this.#fullTimes = 0
     this.#pingDueMs = nowMs + PING_INTERVAL_MS
     // From here on the pings tell whether the other side lives; its table may take a while to come.
-    if (this.#phase.name === 'greeting') this.#phase = { name: 'greeting', give_up_at_ms: null }
+    if (this.#phase.name === 'greeting') {
+      this.#phase = { name: 'greeting', give_up_at_ms: null, hello_at_ms: null }
+    }
     if (this.#byItself && this.#everLive) this.#reconnectedAtMs = nowMs
     return deliver({ type: 'welcome', welcome })
   }
@@ -231,8 +239,15 @@ export class Connection {
     this.#askedToWaitMs = error.retry_after_ms ?? 0
     if (!refused) return error.code === 'busy' ? [] : deliver({ type: 'error', error })
     this.#trouble = 'unavailable'
-    // Not even welcomed: a new hello needs a new connection. Welcomed: the table may still come.
-    return this.#phase.give_up_at_ms === null ? [] : this.#giveUp(nowMs)
+    // Welcomed: the table may still come by itself.
+    if (this.#phase.give_up_at_ms === null) return []
+    const againMs = helloAgain(this.#askedToWaitMs, this.#random())
+    this.#phase = {
+      name: 'greeting',
+      give_up_at_ms: nowMs + againMs + WELCOME_TIMEOUT_MS,
+      hello_at_ms: nowMs + againMs,
+    }
+    return []
   }
 
   #send(message: ClientMessage): Output[] {
@@ -286,6 +301,7 @@ export class Connection {
     const phase = this.#phase
     const due = (time: number | null): boolean => time !== null && time <= nowMs
     if (phase.name === 'waiting' && due(phase.until_ms)) return this.#open(nowMs, true)
+    if (phase.name === 'greeting' && due(phase.hello_at_ms)) return this.#hello(nowMs)
     if ((phase.name === 'opening' || phase.name === 'greeting') && due(phase.give_up_at_ms)) {
       return this.#giveUp(nowMs)
     }

@@ -17,6 +17,10 @@ export function backoff(failures: number, random: number): number {
   return Math.round(full * (0.5 + random / 2))
 }
 
+/** Until hello is said again on a connection where nobody could be recognised just now. */
+export const helloAgain = (askedMs: number, random: number): number =>
+  Math.round(Math.max(askedMs, BACKOFF_FIRST_MS) * (1 + random / 2))
+
 /** After the `times`th "full" in a row; never sooner than the server asked for. */
 export function patience(times: number, askedMs: number, random: number): number {
   const least = Math.max(Math.min(FULL_FIRST_MS * 1.5 ** (times - 1), FULL_CEILING_MS), askedMs)
