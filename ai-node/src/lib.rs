@@ -8,6 +8,7 @@
 //! It keeps nothing between two decisions, so it may be killed at any time: whoever waits for an
 //! answer asks another AI node.
 
+pub mod arena;
 mod config;
 mod links;
 pub mod policy;

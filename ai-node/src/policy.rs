@@ -5,9 +5,13 @@
 
 mod bid;
 mod heuristic;
+mod monte_carlo;
 mod play;
+mod rollout;
+mod round;
 mod sight;
 mod slips;
+mod world;
 
 use protocol::decide::Decide;
 use protocol::lobby::AiLevel;
@@ -16,6 +20,7 @@ use rand::rngs::ChaCha8Rng;
 use rules::{Action, Observation, Seat};
 
 pub use heuristic::Heuristic;
+pub use monte_carlo::Budget;
 pub use slips::Slips;
 
 /// All that a policy may know.
@@ -33,18 +38,25 @@ pub trait Policy: Send + Sync {
     fn decide(&self, situation: &Situation<'_>, chance: &mut ChaCha8Rng) -> Option<Action>;
 }
 
-/// Decides a request by the policy of its level.
+/// Decides a request by the policy of its level. When the budget gives no time to sample, the
+/// heuristic takes its place.
 ///
 /// Chance is drawn from the request's id, so that a request decides the same wherever it is asked.
-pub fn decide(request: &Decide) -> Option<Action> {
+pub fn decide(request: &Decide, budget: Budget) -> Option<Action> {
+    let mut chance = ChaCha8Rng::seed_from_u64(request.request_id.as_u64_pair().0);
     let situation = Situation {
         seat: request.seat,
         observation: &request.observation,
     };
-    let mut chance = ChaCha8Rng::seed_from_u64(request.request_id.as_u64_pair().0);
+    let sampled = match request.level {
+        AiLevel::Hard => monte_carlo::decide(request, budget, &mut chance),
+        AiLevel::Normal | AiLevel::Easy => None,
+    };
     let action = match request.level {
         AiLevel::Easy => Slips::default().decide(&situation, &mut chance),
-        AiLevel::Normal | AiLevel::Hard => Heuristic.decide(&situation, &mut chance),
+        AiLevel::Normal | AiLevel::Hard => {
+            sampled.or_else(|| Heuristic.decide(&situation, &mut chance))
+        }
     }?;
     debug_assert!(
         request.observation.own.legal_actions.contains(&action),

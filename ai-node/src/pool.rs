@@ -16,7 +16,12 @@ use protocol::decide::{Decide, DecideFailure};
 use rules::Action;
 use tokio::sync::oneshot;
 
-use crate::policy;
+use crate::policy::{self, Budget};
+
+/// Worlds that a hard seat samples for a move: more are hardly stronger, and cost as much again.
+pub const WORLDS: u32 = 160;
+/// A hard seat thinks no longer than this, nor than half of the time that its request has left.
+pub const LONGEST_THOUGHT: Duration = Duration::from_millis(100);
 
 /// What comes of a request; nothing at all if its time had passed before a worker got to it.
 pub type Answer = Result<Action, DecideFailure>;
@@ -26,6 +31,15 @@ pub type Answer = Result<Action, DecideFailure>;
 pub struct Pool {
     jobs: SyncSender<Job>,
     counters: Arc<Counters>,
+}
+
+/// What the workers share.
+struct Shared {
+    inbox: Mutex<Receiver<Job>>,
+    counters: Arc<Counters>,
+    /// With more requests than this waiting, moves are made by rule of thumb: a simple move in time
+    /// is better than a good one too late.
+    busy_above: usize,
 }
 
 /// What the pool has done since its start.
@@ -63,14 +77,17 @@ impl Pool {
     /// If the operating system gives no thread.
     pub fn start(workers: NonZeroUsize, queue: NonZeroUsize) -> std::io::Result<Self> {
         let (jobs, inbox) = sync_channel(queue.get());
-        let inbox = Arc::new(Mutex::new(inbox));
         let counters = Arc::new(Counters::default());
+        let shared = Arc::new(Shared {
+            inbox: Mutex::new(inbox),
+            counters: Arc::clone(&counters),
+            busy_above: queue.get() / 2,
+        });
         for number in 1..=workers.get() {
-            let inbox = Arc::clone(&inbox);
-            let counters = Arc::clone(&counters);
+            let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name(format!("ai-{number}"))
-                .spawn(move || work(&inbox, &counters))?;
+                .spawn(move || shared.work())?;
         }
         Ok(Self { jobs, counters })
     }
@@ -108,29 +125,45 @@ impl Pool {
     }
 }
 
-/// Until the pool is dropped.
-fn work(inbox: &Mutex<Receiver<Job>>, counters: &Counters) {
-    loop {
-        // One idle worker waits in `recv`, the others for the lock: whoever gets a job lets go of it.
-        let job = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
-        counters.waiting.fetch_sub(1, Ordering::Relaxed);
-        if job.answer.is_closed() || clock::now() >= job.useful_until {
-            counters.late.fetch_add(1, Ordering::Relaxed);
-            continue;
+impl Shared {
+    /// Until the pool is dropped.
+    fn work(&self) {
+        loop {
+            // One idle worker waits in `recv`, the others for the lock: whoever gets a job lets go of it.
+            let job = self
+                .inbox
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .recv();
+            let Ok(job) = job else { return };
+            let waiting = self.counters.waiting.fetch_sub(1, Ordering::Relaxed) - 1;
+            let now = clock::now();
+            if job.answer.is_closed() || now >= job.useful_until {
+                self.counters.late.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            let answer = decide(&job.request, self.budget(waiting, now, job.useful_until));
+            if answer.is_ok() {
+                self.counters.decided.fetch_add(1, Ordering::Relaxed);
+            }
+            // Fails if the link has closed meanwhile: the game node asks somebody else.
+            let _nobody_waits = job.answer.send(answer);
         }
-        let answer = decide(&job.request);
-        if answer.is_ok() {
-            counters.decided.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn budget(&self, waiting: usize, now: Instant, useful_until: Instant) -> Budget {
+        let worlds = if waiting > self.busy_above { 0 } else { WORLDS };
+        let left = useful_until.saturating_duration_since(now);
+        Budget {
+            worlds,
+            until: now + LONGEST_THOUGHT.min(left / 2),
         }
-        // Fails if the link has closed meanwhile: the game node asks somebody else.
-        let _nobody_waits = job.answer.send(answer);
     }
 }
 
 /// A policy that panics costs one answer, not the worker.
-fn decide(request: &Decide) -> Answer {
-    match catch_unwind(AssertUnwindSafe(|| policy::decide(request))) {
+fn decide(request: &Decide, budget: Budget) -> Answer {
+    match catch_unwind(AssertUnwindSafe(|| policy::decide(request, budget))) {
         Ok(Some(action)) => Ok(action),
         Ok(None) => Err(DecideFailure::NothingToDecide),
         Err(_) => {

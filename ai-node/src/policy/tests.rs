@@ -1,7 +1,11 @@
 //! Whole games of policies against each other, and single situations that anybody would agree on.
 
+use std::time::Duration;
+
+use protocol::lobby::AiLevel;
 use rand::RngExt;
-use rules::{Card, Game, Options, Phase, SeatCount, Seed};
+use rules::{Card, CardSet, Game, Options, Phase, SeatCount, Seed};
+use uuid::Uuid;
 
 use super::*;
 
@@ -245,4 +249,129 @@ fn wins(game: &Game, card: Card) -> bool {
     events.iter().any(
         |event| matches!(event, rules::Event::TrickCompleted { winner, .. } if *winner == seat),
     )
+}
+
+/// Every request of a game that is played at random, with the game that it comes from.
+fn for_every_request(seats: u8, seed: u64, mut check: impl FnMut(&Game, &Decide)) {
+    let mut game = game(seats, seed);
+    let mut random = chance(seed);
+    while let Some(seat) = game.to_act() {
+        let request = Decide {
+            request_id: Uuid::from_u128(7),
+            seat,
+            level: AiLevel::Hard,
+            options: *game.options(),
+            observation: game.observe(Some(seat)),
+            plays: game.plays().to_vec(),
+            timeout_ms: 5000,
+        };
+        check(&game, &request);
+        let legal = &request.observation.own.legal_actions;
+        game.apply(seat, legal[random.random_range(0..legal.len())])
+            .unwrap();
+    }
+}
+
+#[test]
+fn what_a_round_says_of_others_is_true_of_them() {
+    for seats in 3..=6 {
+        for_every_request(seats, 11, |game, request| {
+            let round = round::Round::of(request).unwrap();
+            for seat in round.others() {
+                let hand: CardSet = game.own(Some(seat)).hand.into_iter().collect();
+                assert_eq!(u32::from(round.held[seat.index()]), hand.len());
+                assert!(
+                    hand.without(round.unseen).is_empty(),
+                    "a card of theirs counts as seen"
+                );
+                assert!(
+                    hand.and(round.void[seat.index()]).is_empty(),
+                    "they have a suit that counts as void"
+                );
+            }
+        });
+    }
+}
+
+#[test]
+fn a_world_gives_every_hand_its_size_and_no_hand_a_suit_it_is_void_of() {
+    let mut random = chance(5);
+    for seats in 3..=6 {
+        for_every_request(seats, 12, |_, request| {
+            let round = round::Round::of(request).unwrap();
+            let hands = world::deal(&round, &mut random);
+            let mut dealt = CardSet::EMPTY;
+            for seat in round.seats.seats() {
+                let hand = hands[seat.index()];
+                assert!(hand.and(dealt).is_empty(), "a card lies in two hands");
+                dealt = dealt.or(hand);
+                assert_eq!(hand.len(), u32::from(round.held[seat.index()]));
+                assert!(hand.and(round.void[seat.index()]).is_empty());
+            }
+            assert!(
+                dealt.without(round.hand).without(round.unseen).is_empty(),
+                "a card that was seen elsewhere"
+            );
+        });
+    }
+}
+
+#[test]
+fn a_request_that_contradicts_itself_is_answered_by_rule_of_thumb() {
+    for_every_request(4, 13, |_, request| {
+        let mut odd = request.clone();
+        odd.plays
+            .extend(request.observation.own.hand.iter().take(2));
+        let action = decide(&odd, budget(8)).unwrap();
+        assert!(odd.observation.own.legal_actions.contains(&action));
+    });
+}
+
+#[test]
+fn sampling_gives_the_same_move_for_the_same_seed_and_budget() {
+    for_every_request(6, 14, |_, request| {
+        assert_eq!(decide(request, budget(16)), decide(request, budget(16)));
+    });
+}
+
+fn budget(worlds: u32) -> Budget {
+    Budget {
+        worlds,
+        until: chassis::clock::now() + Duration::from_mins(1),
+    }
+}
+
+#[test]
+fn without_time_to_sample_the_heuristic_moves() {
+    for_every_request(4, 15, |_, request| {
+        let situation = Situation {
+            seat: request.seat,
+            observation: &request.observation,
+        };
+        assert_eq!(
+            decide(request, budget(0)),
+            Heuristic.decide(&situation, &mut chance(0))
+        );
+    });
+}
+
+#[test]
+fn sampling_beats_the_heuristic() {
+    for (seats, deals) in [(3, 3), (6, 8)] {
+        let report = crate::arena::play(crate::arena::Match {
+            seats: SeatCount::new(seats).unwrap(),
+            challenger: AiLevel::Hard,
+            opponent: AiLevel::Normal,
+            deals,
+            seed: 2,
+        });
+        assert!(
+            report.lead > 3.0 * report.standard_error,
+            "{seats} seats: {report:?}"
+        );
+        assert!(
+            report.bids_made > report.opponents_bids_made,
+            "{seats} seats: {report:?}"
+        );
+    }
 }
