@@ -36,9 +36,12 @@ export function fan(cards: number, width: number, card: Size): HandLayout {
 }
 
 /** As wide as a card may be without a further row: the fewer cards, the larger. */
-export function rowCardWidth(cards: number, width: number): number {
+export function rowCardWidth(cards: number, width: number, widest: number): number {
   const fewest = rowSizes(cards, width, smallestRowCard).length
-  return rowCardWidths.find((wide) => rowSizes(cards, width, wide).length === fewest) ?? smallestRowCard
+  return (
+    rowCardWidths.find((wide) => wide <= widest && rowSizes(cards, width, wide).length === fewest) ??
+    smallestRowCard
+  )
 }
 
 /**

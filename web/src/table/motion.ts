@@ -27,12 +27,16 @@ export type Motion = {
 
 export const still: Motion = { jump: true, dealtBy: null, roundEnd: null }
 
-/** `sinceLastMs`: since the state before, which had the round `roundBefore`. */
+/** `sinceLastMs`: since the state before, which had the round `roundBefore`; null: there was none. */
 export function motionOf(events: Event[], roundBefore: number | null, sinceLastMs: number): Motion {
   const cardsPlayed = events.filter(({ type }) => type === 'card_played').length
   const roundsStarted = events.filter(({ type }) => type === 'round_started').length
-  if (roundBefore === null || cardsPlayed > 2 || roundsStarted > 1 || sinceLastMs < burstMs) return still
   const started = events.find((event) => event.type === 'round_started')
+  if (roundBefore === null) {
+    const begins = events.some(({ type }) => type === 'game_started') && cardsPlayed === 0
+    return begins ? { jump: false, dealtBy: started?.dealer ?? null, roundEnd: null } : still
+  }
+  if (cardsPlayed > 2 || roundsStarted > 1 || sinceLastMs < burstMs) return still
   return { jump: false, dealtBy: started?.dealer ?? null, roundEnd: roundEndOf(events, roundBefore) }
 }
 

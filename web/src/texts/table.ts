@@ -92,6 +92,8 @@ export const table = {
     noSuit: 'No suit is led',
     winning: (who: Who) => (who.you ? 'You are winning' : `${who.name} is winning`),
     won: (who: Who) => does(who, 'win the trick', 'wins the trick'),
+    hasWon: (who: Who) => does(who, 'won the trick', 'won the trick'),
+    wasLed: (suit: Suit) => `${suitTitles[suit]} was led`,
     ahead: 'ahead',
     wins: 'wins',
     last: 'Last trick',
