@@ -8,7 +8,7 @@ mod socket;
 
 use std::time::Duration;
 
-use protocol::player::{Act, Hello, JoinLobby, Named, PlayerMessage, WatchLobby};
+use protocol::player::{Act, Hello, JoinLobby, Named, Ping, PlayerMessage, WatchLobby};
 use protocol::server::{Refused, ServerMessage, ServerStatus, State, Welcome};
 use protocol::{ErrorCode, LobbyCode, PlayerId, PlayerName, Token};
 use rules::{Action, Observation};
@@ -244,6 +244,23 @@ impl Player {
         loop {
             if let ServerMessage::Error(refused) = self.next_before(end, "a refusal").await? {
                 return Ok(refused);
+            }
+        }
+    }
+
+    /// Sends a `ping` and reads on to its `pong`: the connection is open and answers.
+    pub async fn echo(&mut self, ceiling: Duration) -> Result<(), PlayerError> {
+        let nonce = Some(format!("echo {}", self.requests));
+        self.send(PlayerMessage::Ping(Ping {
+            nonce: nonce.clone(),
+        }))
+        .await?;
+        let end = Instant::now() + ceiling;
+        loop {
+            match self.next_before(end, "a pong").await? {
+                ServerMessage::Pong(pong) if pong.nonce == nonce => return Ok(()),
+                ServerMessage::Error(refused) => return Err(PlayerError::Refused(refused)),
+                _ => {}
             }
         }
     }
