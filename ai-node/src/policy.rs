@@ -9,6 +9,7 @@ mod monte_carlo;
 mod play;
 mod rollout;
 mod round;
+mod sense;
 mod sight;
 mod slips;
 mod world;
@@ -17,24 +18,52 @@ use protocol::decide::Decide;
 use protocol::lobby::AiLevel;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
-use rules::{Action, Observation, Seat};
+use rules::{Action, Card, CardSet, Observation, Seat};
 
 pub use heuristic::Heuristic;
 pub use monte_carlo::Budget;
 pub use slips::Slips;
 
 /// All that a policy may know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Situation<'a> {
     /// Who must move.
     pub seat: Seat,
-    /// What that seat sees, its legal actions included.
+    /// What that seat sees.
     pub observation: &'a Observation,
+    /// What it may do, without what nobody would.
+    pub actions: Vec<Action>,
+    /// Cards that are neither in the own hand nor have been seen in this round.
+    pub unseen: CardSet,
+}
+
+impl<'a> Situation<'a> {
+    /// What the request's seat knows.
+    pub fn of(request: &'a Decide) -> Self {
+        let observation = &request.observation;
+        let mut unseen: CardSet = Card::ALL.into_iter().collect();
+        let seen = observation
+            .own
+            .hand
+            .iter()
+            .chain(&request.plays)
+            .chain(&observation.table.trump.card);
+        seen.for_each(|card| unseen.remove(*card));
+        let actions = observation.own.legal_actions.clone();
+        let mut situation = Self {
+            seat: request.seat,
+            observation,
+            actions,
+            unseen,
+        };
+        situation.actions = sense::sensible(&situation);
+        situation
+    }
 }
 
 /// A way to play.
 pub trait Policy: Send + Sync {
-    /// One of the observation's legal actions; nothing only if there is none.
+    /// One of the situation's actions; nothing only if there is none.
     fn decide(&self, situation: &Situation<'_>, chance: &mut ChaCha8Rng) -> Option<Action>;
 }
 
@@ -44,12 +73,9 @@ pub trait Policy: Send + Sync {
 /// Chance is drawn from the request's id, so that a request decides the same wherever it is asked.
 pub fn decide(request: &Decide, budget: Budget) -> Option<Action> {
     let mut chance = ChaCha8Rng::seed_from_u64(request.request_id.as_u64_pair().0);
-    let situation = Situation {
-        seat: request.seat,
-        observation: &request.observation,
-    };
+    let situation = Situation::of(request);
     let sampled = match request.level {
-        AiLevel::Hard => monte_carlo::decide(request, budget, &mut chance),
+        AiLevel::Hard => monte_carlo::decide(request, &situation.actions, budget, &mut chance),
         AiLevel::Normal | AiLevel::Easy => None,
     };
     let action = match request.level {

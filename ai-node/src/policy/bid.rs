@@ -9,15 +9,10 @@ use super::sight::Sight;
 pub(super) fn choose(situation: &Situation<'_>) -> Option<Action> {
     let sight = Sight::of(situation);
     let expected = expected_tricks(&sight, leads_first(situation));
-    let bids = situation
-        .observation
-        .own
-        .legal_actions
-        .iter()
-        .filter_map(|action| match action {
-            Action::Bid { value } => Some(*value),
-            _ => None,
-        });
+    let bids = situation.actions.iter().filter_map(|action| match action {
+        Action::Bid { value } => Some(*value),
+        _ => None,
+    });
     let distance = |bid: u8| (f64::from(bid) - expected).abs();
     let nearest = bids.min_by(|one, other| distance(*one).total_cmp(&distance(*other)))?;
     Some(Action::Bid { value: nearest })
@@ -25,15 +20,10 @@ pub(super) fn choose(situation: &Situation<'_>) -> Option<Action> {
 
 /// The suit that the hand would take most tricks with.
 pub(super) fn choose_trump(situation: &Situation<'_>) -> Option<Action> {
-    let suits = situation
-        .observation
-        .own
-        .legal_actions
-        .iter()
-        .filter_map(|action| match action {
-            Action::ChooseTrump { suit } => Some(*suit),
-            _ => None,
-        });
+    let suits = situation.actions.iter().filter_map(|action| match action {
+        Action::ChooseTrump { suit } => Some(*suit),
+        _ => None,
+    });
     let worth = |suit: Suit| expected_tricks(&Sight::with_trump(situation, Some(suit)), false);
     let best = suits.max_by(|one, other| worth(*one).total_cmp(&worth(*other)))?;
     Some(Action::ChooseTrump { suit: best })

@@ -18,6 +18,6 @@ impl Policy for Heuristic {
             Phase::Play => play::choose(situation),
             Phase::Finished => None,
         };
-        thought.or_else(|| situation.observation.own.legal_actions.first().copied())
+        thought.or_else(|| situation.actions.first().copied())
     }
 }

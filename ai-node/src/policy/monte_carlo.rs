@@ -1,4 +1,4 @@
-//! Plays by sampling: deals the unseen cards again and again as they may lie, tries every legal move
+//! Plays by sampling: deals the unseen cards again and again as they may lie, tries every sensible move
 //! in each of these worlds, plays each out to the end of the round, and takes the move with the most
 //! points on average. (Perfect-information Monte Carlo; M. Ginsberg, "GIB: Imperfect information in a
 //! computationally challenging game", 2001, describes it for bridge.)
@@ -28,21 +28,25 @@ const WORLDS_BETWEEN_GLANCES: u32 = 8;
 /// With fewer worlds than this an average says little, and the heuristic is the better choice.
 const FEWEST_WORLDS: u32 = 16;
 
-/// The best legal action by sampling; nothing if there was no time, or nothing to sample from.
-pub(super) fn decide(request: &Decide, budget: Budget, chance: &mut ChaCha8Rng) -> Option<Action> {
-    let legal = &request.observation.own.legal_actions;
-    if legal.len() <= 1 || budget.worlds == 0 {
-        return legal.first().copied().filter(|_| legal.len() == 1);
+/// The best of the actions by sampling; nothing if there was no time, or nothing to sample from.
+pub(super) fn decide(
+    request: &Decide,
+    actions: &[Action],
+    budget: Budget,
+    chance: &mut ChaCha8Rng,
+) -> Option<Action> {
+    if actions.len() <= 1 || budget.worlds == 0 {
+        return actions.first().copied().filter(|_| actions.len() == 1);
     }
     let round = Round::of(request)?;
-    let mut points = vec![0_i64; legal.len()];
+    let mut points = vec![0_i64; actions.len()];
     let mut tried = 0;
     while tried < budget.worlds {
         if tried % WORLDS_BETWEEN_GLANCES == 0 && clock::now() >= budget.until {
             break;
         }
         let hands = world::deal(&round, chance);
-        for (action, sum) in legal.iter().zip(&mut points) {
+        for (action, sum) in actions.iter().zip(&mut points) {
             *sum += i64::from(try_out(&round, hands, *action));
         }
         tried += 1;
@@ -51,8 +55,10 @@ pub(super) fn decide(request: &Decide, budget: Budget, chance: &mut ChaCha8Rng) 
         return None;
     }
     // Of equals the first stays.
-    let best = (0..legal.len()).rev().max_by_key(|place| points[*place])?;
-    Some(legal[best])
+    let best = (0..actions.len())
+        .rev()
+        .max_by_key(|place| points[*place])?;
+    Some(actions[best])
 }
 
 /// Points that the action brings in this world.

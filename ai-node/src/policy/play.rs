@@ -13,9 +13,7 @@ pub(super) fn choose(situation: &Situation<'_>) -> Option<Action> {
     let sight = Sight::of(situation);
     let trick = sight.trick(situation);
     let choices: Vec<Choice> = situation
-        .observation
-        .own
-        .legal_actions
+        .actions
         .iter()
         .filter_map(|action| match action {
             Action::Play { card } => Some(Choice::of(&sight, &trick, *card, situation)),
@@ -23,15 +21,20 @@ pub(super) fn choose(situation: &Situation<'_>) -> Option<Action> {
         })
         .collect();
     let needed = tricks_needed(situation);
-    let left = i32::try_from(situation.observation.own.hand.len()).unwrap_or(i32::MAX);
     let chosen = if needed <= 0 {
         duck(&choices)
-    } else if needed >= left {
+    } else if needs_all(situation) {
         take_surely(&choices)
     } else {
         take_cheaply(&choices)
     };
     chosen.map(|choice| Action::Play { card: choice.card })
+}
+
+/// Whether every trick that is left is needed.
+pub(super) fn needs_all(situation: &Situation<'_>) -> bool {
+    let left = i32::try_from(situation.observation.own.hand.len()).unwrap_or(i32::MAX);
+    left > 0 && tricks_needed(situation) >= left
 }
 
 /// Tricks between what was bid and what was taken; below zero when there are too many already.

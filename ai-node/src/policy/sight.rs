@@ -10,7 +10,7 @@ pub(super) struct Sight {
     pub(super) trump: Option<Suit>,
     pub(super) hand: CardSet,
     /// Cards that others may hold.
-    unseen: CardSet,
+    pub(super) unseen: CardSet,
     pub(super) seats: SeatCount,
     /// Cards that each of the others still holds, on average.
     cards_each: f64,
@@ -25,23 +25,13 @@ impl Sight {
     pub(super) fn with_trump(situation: &Situation<'_>, trump: Option<Suit>) -> Self {
         let table = &situation.observation.table;
         let hand: CardSet = situation.observation.own.hand.iter().copied().collect();
-        let mut unseen = deck().without(hand);
-        let last = situation
-            .observation
-            .last_trick
-            .iter()
-            .flat_map(|trick| &trick.plays);
-        let shown = table.trick.plays.iter().chain(last).map(|play| play.card);
-        for card in shown.chain(table.trump.card) {
-            unseen.remove(card);
-        }
         let players = u8::try_from(table.scores.len())
             .ok()
             .and_then(SeatCount::new);
         Self {
             trump,
             hand,
-            unseen,
+            unseen: situation.unseen,
             // An observation always has one score for each of its three to six seats.
             seats: players.unwrap_or(SeatCount::MIN),
             cards_each: f64::from(hand.len()),
@@ -91,6 +81,29 @@ impl Sight {
         f64::from(u8::try_from(count).unwrap_or(u8::MAX))
     }
 
+    /// Whether no card of the others takes a trick that this one leads.
+    pub(super) fn nothing_beats(&self, card: Card) -> bool {
+        let wizards = self.unseen.into_iter().any(Card::is_wizard);
+        let trumps = self.unseen.into_iter().any(|other| self.is_trump(other));
+        match card {
+            Card::Wizard(_) => true,
+            Card::Jester(_) => false,
+            Card::Suited(..) => {
+                let outranked = self.unseen.into_iter().any(|other| outranks(other, card));
+                !wizards && !outranked && (self.is_trump(card) || !trumps)
+            }
+        }
+    }
+
+    /// Whether only a Wizard beats this card.
+    pub(super) fn is_top_trump(&self, card: Card) -> bool {
+        self.is_trump(card) && !self.unseen.into_iter().any(|other| outranks(other, card))
+    }
+
+    fn is_trump(&self, card: Card) -> bool {
+        self.trump.is_some() && card.suit() == self.trump
+    }
+
     /// What a card is worth keeping for, from 0 (a Jester) up (a Wizard): its order of strength.
     pub(super) fn strength(&self, card: Card) -> u8 {
         match card {
@@ -126,8 +139,4 @@ fn outranks(other: Card, card: Card) -> bool {
         }
         _ => false,
     }
-}
-
-fn deck() -> CardSet {
-    Card::ALL.into_iter().collect()
 }

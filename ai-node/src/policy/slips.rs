@@ -12,7 +12,7 @@ use super::{Heuristic, Policy, Situation};
 pub struct Slips {
     /// How many of 1 bids are off by one.
     pub misjudged_bids: f64,
-    /// How many of 1 cards are any legal card.
+    /// How many of 1 cards are any sensible card.
     pub thoughtless_cards: f64,
 }
 
@@ -28,7 +28,7 @@ impl Default for Slips {
 impl Policy for Slips {
     fn decide(&self, situation: &Situation<'_>, chance: &mut ChaCha8Rng) -> Option<Action> {
         let thought = Heuristic.decide(situation, chance)?;
-        let legal = &situation.observation.own.legal_actions;
+        let legal = &situation.actions;
         let slip = match (situation.observation.table.phase, thought) {
             (Phase::Bid, Action::Bid { value }) if chance.random_bool(self.misjudged_bids) => {
                 let off = if chance.random_bool(0.5) {

@@ -18,6 +18,18 @@ fn game(seats: u8, seed: u64) -> Game {
     Game::new(SeatCount::new(seats).unwrap(), Options::default(), seed).0
 }
 
+fn request(game: &Game, seat: Seat, level: AiLevel) -> Decide {
+    Decide {
+        request_id: Uuid::from_u128(7),
+        seat,
+        level,
+        options: *game.options(),
+        observation: game.observe(Some(seat)),
+        plays: game.plays().to_vec(),
+        timeout_ms: 5000,
+    }
+}
+
 struct Random;
 
 impl Policy for Random {
@@ -30,11 +42,8 @@ impl Policy for Random {
 /// Plays to the end; every move must be legal.
 fn play(game: &mut Game, policies: &[&dyn Policy], chance: &mut ChaCha8Rng) {
     while let Some(seat) = game.to_act() {
-        let observation = game.observe(Some(seat));
-        let situation = Situation {
-            seat,
-            observation: &observation,
-        };
+        let request = request(game, seat, AiLevel::Normal);
+        let situation = Situation::of(&request);
         let action = policies[seat.index()].decide(&situation, chance).unwrap();
         game.apply(seat, action)
             .unwrap_or_else(|refusal| panic!("{action:?}: {refusal}"));
@@ -59,11 +68,8 @@ fn every_policy_plays_legal_moves_at_every_table() {
 fn the_same_situation_gives_the_same_move() {
     let game = game(4, 5);
     let seat = game.to_act().unwrap();
-    let observation = game.observe(Some(seat));
-    let situation = Situation {
-        seat,
-        observation: &observation,
-    };
+    let request = request(&game, seat, AiLevel::Normal);
+    let situation = Situation::of(&request);
     let slips = Slips {
         misjudged_bids: 0.5,
         thoughtless_cards: 0.5,
@@ -159,17 +165,11 @@ fn until(mut found: impl FnMut(&Game) -> bool) -> Game {
 
 fn choice(game: &Game) -> (Action, Vec<Card>) {
     let seat = game.to_act().unwrap();
-    let observation = game.observe(Some(seat));
-    let action = Heuristic
-        .decide(
-            &Situation {
-                seat,
-                observation: &observation,
-            },
-            &mut chance(0),
-        )
-        .unwrap();
-    let legal = observation
+    let request = request(game, seat, AiLevel::Normal);
+    let situation = Situation::of(&request);
+    let action = Heuristic.decide(&situation, &mut chance(0)).unwrap();
+    let legal = situation
+        .observation
         .own
         .legal_actions
         .iter()
@@ -256,15 +256,7 @@ fn for_every_request(seats: u8, seed: u64, mut check: impl FnMut(&Game, &Decide)
     let mut game = game(seats, seed);
     let mut random = chance(seed);
     while let Some(seat) = game.to_act() {
-        let request = Decide {
-            request_id: Uuid::from_u128(7),
-            seat,
-            level: AiLevel::Hard,
-            options: *game.options(),
-            observation: game.observe(Some(seat)),
-            plays: game.plays().to_vec(),
-            timeout_ms: 5000,
-        };
+        let request = request(&game, seat, AiLevel::Hard);
         check(&game, &request);
         let legal = &request.observation.own.legal_actions;
         game.apply(seat, legal[random.random_range(0..legal.len())])
@@ -344,10 +336,7 @@ fn budget(worlds: u32) -> Budget {
 #[test]
 fn without_time_to_sample_the_heuristic_moves() {
     for_every_request(4, 15, |_, request| {
-        let situation = Situation {
-            seat: request.seat,
-            observation: &request.observation,
-        };
+        let situation = Situation::of(request);
         assert_eq!(
             decide(request, budget(0)),
             Heuristic.decide(&situation, &mut chance(0))
@@ -373,5 +362,114 @@ fn sampling_beats_the_heuristic() {
             report.bids_made > report.opponents_bids_made,
             "{seats} seats: {report:?}"
         );
+    }
+}
+
+/// Tricks that the seat takes at least when all others play against it with all cards open.
+fn tricks_against_all(
+    hands: [CardSet; 3],
+    trick: rules::Trick,
+    trump: Option<rules::Suit>,
+    seat: Seat,
+) -> u8 {
+    let Some(player) = trick.to_play() else {
+        let winner = trick.winning(trump).unwrap();
+        let next = rules::Trick::new(SeatCount::MIN, winner);
+        return u8::from(winner == seat) + tricks_against_all(hands, next, trump, seat);
+    };
+    let outcomes = hands[player.index()]
+        .playable(trick.led())
+        .into_iter()
+        .map(|card| {
+            let (mut hands, mut trick) = (hands, trick);
+            hands[player.index()].remove(card);
+            trick.push(card);
+            tricks_against_all(hands, trick, trump, seat)
+        });
+    let best = if player == seat {
+        outcomes.max()
+    } else {
+        outcomes.min()
+    };
+    best.unwrap_or(0)
+}
+
+#[test]
+fn sure_tricks_are_taken_whatever_the_others_hold_and_do() {
+    let mut random = chance(21);
+    let mut promised = 0;
+    for _ in 0..3000 {
+        let (game, _) = Game::new(
+            SeatCount::MIN,
+            Options::default(),
+            Seed::new(random.random()),
+        );
+        let mut request = request(&game, game.to_act().unwrap(), AiLevel::Normal);
+        let seat = request.seat;
+        let cards = random.random_range(1..=3_usize);
+        // Many Wizards and high trumps, so that there is something to be sure of.
+        let mut deck: Vec<Card> = "W1 W2 W3 W4 R13 R12 R11 R10 B13 B12 B5 J1"
+            .split(' ')
+            .map(|card| card.parse().unwrap())
+            .collect();
+        rand::seq::SliceRandom::shuffle(&mut deck[..], &mut random);
+        let hands: [CardSet; 3] =
+            std::array::from_fn(|place| deck[place * cards..][..cards].iter().copied().collect());
+        request.observation.own.hand = hands[seat.index()].into_iter().collect();
+        request.observation.table.trump.suit = Some(rules::Suit::Red);
+        request.observation.table.trump.card = Some("R1".parse().unwrap());
+        request.observation.table.phase = Phase::Bid;
+        let leader = SeatCount::MIN.left_of(seat, random.random_range(0..3));
+        request.observation.table.trick.leader = leader;
+
+        let sure = sense::sure_tricks(&Situation::of(&request));
+        let trick = rules::Trick::new(SeatCount::MIN, leader);
+        let taken = tricks_against_all(hands, trick, Some(rules::Suit::Red), seat);
+        assert!(
+            sure <= taken,
+            "{hands:?}, seat {seat:?}, {leader:?} leads: {sure} promised, {taken} taken"
+        );
+        promised += u32::from(sure);
+    }
+    assert!(
+        promised > 300,
+        "the cases promise too little to mean anything: {promised}"
+    );
+}
+
+#[test]
+fn nobody_bids_below_the_sure_tricks_or_leads_low_when_all_are_needed() {
+    for level in [AiLevel::Easy, AiLevel::Normal, AiLevel::Hard] {
+        let mut four_wizards = request(&game(4, 1), Seat::FIRST, level);
+        four_wizards.observation.own.hand = "W1 W2 W3 W4 B2"
+            .split(' ')
+            .map(|card| card.parse().unwrap())
+            .collect();
+        four_wizards.observation.table.phase = Phase::Bid;
+        four_wizards.observation.own.legal_actions =
+            (0..=5).map(|value| Action::Bid { value }).collect();
+        let Some(Action::Bid { value }) = decide(&four_wizards, budget(16)) else {
+            panic!("a bid")
+        };
+        assert!(value >= 4, "{level:?} bids {value}");
+
+        let mut all_needed = four_wizards.clone();
+        all_needed.observation.table.phase = Phase::Play;
+        all_needed.observation.table.trick.leader = Seat::FIRST;
+        all_needed.observation.own.bids = vec![Some(5), Some(0), Some(0), Some(0)];
+        all_needed.observation.own.legal_actions = all_needed
+            .observation
+            .own
+            .hand
+            .iter()
+            .map(|card| Action::Play { card: *card })
+            .collect();
+        for id in 0..20 {
+            all_needed.request_id = Uuid::from_u64_pair(id, 0);
+            let Some(Action::Play { card }) = decide(&all_needed, budget(16)) else {
+                panic!("a card")
+            };
+            assert!(card.is_wizard(), "{level:?} leads {card}");
+        }
     }
 }
