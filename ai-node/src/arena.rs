@@ -30,27 +30,55 @@ pub struct Match {
 }
 
 /// What came of a match.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Report {
+    /// Games played.
+    pub games: u32,
     /// Points a game by which the challenger is ahead of the mean opponent, over all deals.
     pub lead: f64,
     /// The standard error of `lead`; deals are independent, the games of one deal are not.
     pub standard_error: f64,
-    /// Which part of its bids the challenger made, 0 to 1.
+    /// The challenger.
+    pub challenger: Side,
+    /// The opponents, all together.
+    pub opponent: Side,
+}
+
+/// How one side of a match did.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Side {
+    /// Points a game and seat.
+    pub points: f64,
+    /// Which part of its games a seat of this side won, 0 to 1; a shared first place is a share of one.
+    pub wins: f64,
+    /// Which part of its bids it made, 0 to 1.
     pub bids_made: f64,
-    /// Likewise for the opponents.
-    pub opponents_bids_made: f64,
-    /// The slowest of a hundred of the challenger's decisions took so long.
-    pub decision_p99: Duration,
+    /// Likewise, in each round of a game.
+    pub bids_made_by_round: Vec<f64>,
+    /// Milliseconds a decision takes on average.
+    pub decision_mean_ms: f64,
+    /// Milliseconds that one decision of a hundred takes longer than.
+    pub decision_p99_ms: f64,
 }
 
 #[derive(Default)]
 struct Tally {
     leads: Vec<f64>,
-    made: [u32; 2],
-    bids: [u32; 2],
+    /// Challenger and opponents.
+    sides: [SideTally; 2],
+}
+
+#[derive(Default)]
+struct SideTally {
+    games: u32,
+    points: i64,
+    wins: f64,
+    made: Vec<u32>,
     took: Vec<Duration>,
 }
+
+const CHALLENGER: usize = 0;
+const OPPONENT: usize = 1;
 
 /// Plays a match on this thread.
 pub fn play(setup: Match) -> Report {
@@ -77,6 +105,13 @@ fn play_game(
     tally: &mut Tally,
 ) -> f64 {
     let (mut game, _) = Game::new(setup.seats, Options::default(), Seed::new(deal));
+    let side_of = |seat: Seat| {
+        if seat == challenger {
+            CHALLENGER
+        } else {
+            OPPONENT
+        }
+    };
     while let Some(seat) = game.to_act() {
         let level = if seat == challenger {
             setup.challenger
@@ -87,15 +122,15 @@ fn play_game(
         let asked = clock::now();
         let action =
             policy::decide(&request, budget(asked)).expect("whoever is to act has a legal action");
-        if seat == challenger {
-            tally
-                .took
-                .push(clock::now().saturating_duration_since(asked));
-        }
+        tally.sides[side_of(seat)]
+            .took
+            .push(clock::now().saturating_duration_since(asked));
         game.apply(seat, action)
             .expect("a policy chooses among the legal actions");
     }
-    tally.count_bids(&game, challenger);
+    for seat in setup.seats.seats() {
+        tally.sides[side_of(seat)].count(&game, seat);
+    }
     let scores = game.scores();
     let own = f64::from(scores[challenger.index()]);
     let all: f64 = scores.iter().copied().map(f64::from).sum();
@@ -121,33 +156,64 @@ fn request(game: &Game, seat: Seat, level: AiLevel, chance: &mut ChaCha8Rng) -> 
     }
 }
 
-impl Tally {
-    fn count_bids(&mut self, game: &Game, challenger: Seat) {
-        for row in game.sheet() {
-            for (place, (bid, tricks)) in row.bids.iter().zip(&row.tricks).enumerate() {
-                let side = usize::from(place != challenger.index());
-                self.made[side] += u32::from(bid == tricks);
-                self.bids[side] += 1;
-            }
+impl SideTally {
+    fn count(&mut self, game: &Game, seat: Seat) {
+        let scores = game.scores();
+        let best = scores.iter().max();
+        let first = scores.iter().filter(|score| Some(*score) == best).count();
+        self.games += 1;
+        self.points += i64::from(scores[seat.index()]);
+        if Some(&scores[seat.index()]) == best {
+            self.wins += 1.0 / decimal(first);
+        }
+        self.made.resize(game.sheet().len(), 0);
+        for (made, row) in self.made.iter_mut().zip(game.sheet()) {
+            *made += u32::from(row.bids[seat.index()] == row.tricks[seat.index()]);
         }
     }
 
-    fn report(mut self) -> Report {
+    fn report(mut self) -> Side {
         self.took.sort_unstable();
-        let count = f64::from(u32::try_from(self.leads.len()).unwrap_or(u32::MAX)).max(1.0);
-        let lead = self.leads.iter().sum::<f64>() / count;
-        let squares: f64 = self.leads.iter().map(|one| (one - lead).powi(2)).sum();
-        let part = |side: usize| f64::from(self.made[side]) / f64::from(self.bids[side]).max(1.0);
-        Report {
-            lead,
-            standard_error: (squares / (count - 1.0).max(1.0) / count).sqrt(),
-            bids_made: part(0),
-            opponents_bids_made: part(1),
-            decision_p99: self
-                .took
-                .get(self.took.len() * 99 / 100)
-                .copied()
-                .unwrap_or_default(),
+        let games = f64::from(self.games).max(1.0);
+        let by_round: Vec<f64> = self
+            .made
+            .iter()
+            .map(|made| f64::from(*made) / games)
+            .collect();
+        let total: Duration = self.took.iter().sum();
+        let p99 = self
+            .took
+            .get(self.took.len() * 99 / 100)
+            .copied()
+            .unwrap_or_default();
+        Side {
+            points: decimal(self.points) / games,
+            wins: self.wins / games,
+            bids_made: by_round.iter().sum::<f64>() / decimal(by_round.len().max(1)),
+            bids_made_by_round: by_round,
+            decision_mean_ms: total.as_secs_f64() * 1000.0 / decimal(self.took.len().max(1)),
+            decision_p99_ms: p99.as_secs_f64() * 1000.0,
         }
     }
+}
+
+impl Tally {
+    fn report(self) -> Report {
+        let deals = decimal(self.leads.len()).max(1.0);
+        let lead = self.leads.iter().sum::<f64>() / deals;
+        let squares: f64 = self.leads.iter().map(|one| (one - lead).powi(2)).sum();
+        let [challenger, opponent] = self.sides;
+        Report {
+            games: challenger.games,
+            lead,
+            standard_error: (squares / (deals - 1.0).max(1.0) / deals).sqrt(),
+            challenger: challenger.report(),
+            opponent: opponent.report(),
+        }
+    }
+}
+
+/// A count, or a sum of points, for reckoning; nothing here comes near the limits of `i32`.
+fn decimal(count: impl TryInto<i32>) -> f64 {
+    f64::from(count.try_into().unwrap_or(i32::MAX))
 }

@@ -66,6 +66,7 @@ pub async fn run(config: Config, registry: Registry, process: Process) -> Result
         pool: Arc::clone(&pool),
     };
     let mut links = Links::start(membership.clone(), dialler);
+    let load = tokio::spawn(tell_load(membership.clone(), Arc::clone(&pool)));
     tokio::select! {
         () = become_ready(&process, &membership, &pool) => {
             let mut drain = membership.drain_requested();
@@ -79,6 +80,7 @@ pub async fn run(config: Config, registry: Registry, process: Process) -> Result
     }
 
     process.readiness.drain("told to stop");
+    load.abort();
     membership.leave().await;
     // Answers that are under way are still sent: the links close once their requests are answered.
     links.finish(config.drain_timeout.min(MAX_FAREWELL)).await;
@@ -87,6 +89,18 @@ pub async fn run(config: Config, registry: Registry, process: Process) -> Result
 
 /// Nobody waits longer than this for a decision, so no link has anything to do afterwards.
 const MAX_FAREWELL: Duration = Duration::from_secs(5);
+
+/// Keeps the load in the presence up to date; a change of level is published at once.
+async fn tell_load(membership: Membership, pool: Arc<Pool>) {
+    let mut clock = tokio::time::interval(LOAD_INTERVAL);
+    loop {
+        clock.tick().await;
+        membership.update(|own| own.load = pool.load());
+    }
+}
+
+/// How often the load is looked at.
+const LOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 async fn become_ready(process: &Process, membership: &Membership, pool: &Pool) {
     let [presence, decision] = process.readiness.checks(["presence", "decision"]);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use chassis::clock;
 use protocol::decide::{Decide, DecideFailure};
+use registry::Load;
 use rules::Action;
 use tokio::sync::oneshot;
 
@@ -30,6 +31,8 @@ pub type Answer = Result<Action, DecideFailure>;
 #[derive(Debug)]
 pub struct Pool {
     jobs: SyncSender<Job>,
+    /// Requests that may wait.
+    room: usize,
     counters: Arc<Counters>,
 }
 
@@ -37,9 +40,7 @@ pub struct Pool {
 struct Shared {
     inbox: Mutex<Receiver<Job>>,
     counters: Arc<Counters>,
-    /// With more requests than this waiting, moves are made by rule of thumb: a simple move in time
-    /// is better than a good one too late.
-    busy_above: usize,
+    room: usize,
 }
 
 /// What the pool has done since its start.
@@ -81,7 +82,7 @@ impl Pool {
         let shared = Arc::new(Shared {
             inbox: Mutex::new(inbox),
             counters: Arc::clone(&counters),
-            busy_above: queue.get() / 2,
+            room: queue.get(),
         });
         for number in 1..=workers.get() {
             let shared = Arc::clone(&shared);
@@ -89,7 +90,11 @@ impl Pool {
                 .name(format!("ai-{number}"))
                 .spawn(move || shared.work())?;
         }
-        Ok(Self { jobs, counters })
+        Ok(Self {
+            jobs,
+            room: queue.get(),
+            counters,
+        })
     }
 
     /// Puts a request into the queue. The receiver fails if the request's time passes unplayed.
@@ -114,6 +119,15 @@ impl Pool {
         }
     }
 
+    /// Busy while moves are made by rule of thumb only, overloaded while requests are refused.
+    pub fn load(&self) -> Load {
+        match self.counters.waiting.load(Ordering::Relaxed) {
+            waiting if waiting >= self.room => Load::Overloaded,
+            waiting if waiting > busy_above(self.room) => Load::Busy,
+            _ => Load::Normal,
+        }
+    }
+
     /// What it has done so far.
     pub fn counts(&self) -> Counts {
         Counts {
@@ -123,6 +137,12 @@ impl Pool {
             late: self.counters.late.load(Ordering::Relaxed),
         }
     }
+}
+
+/// With more requests than this waiting, moves are made by rule of thumb: a simple move in time is
+/// better than a good one too late.
+fn busy_above(room: usize) -> usize {
+    room / 2
 }
 
 impl Shared {
@@ -152,7 +172,11 @@ impl Shared {
     }
 
     fn budget(&self, waiting: usize, now: Instant, useful_until: Instant) -> Budget {
-        let worlds = if waiting > self.busy_above { 0 } else { WORLDS };
+        let worlds = if waiting > busy_above(self.room) {
+            0
+        } else {
+            WORLDS
+        };
         let left = useful_until.saturating_duration_since(now);
         Budget {
             worlds,
@@ -232,6 +256,7 @@ mod tests {
         let (jobs, _inbox) = sync_channel(1);
         let pool = Pool {
             jobs,
+            room: 1,
             counters: Arc::default(),
         };
         let _first = pool.submit(probe::request(5000)).unwrap();
@@ -239,6 +264,7 @@ mod tests {
             pool.submit(probe::request(5000)).unwrap_err(),
             DecideFailure::Overloaded
         );
+        assert_eq!(pool.load(), Load::Overloaded);
         assert_eq!(
             pool.counts(),
             Counts {

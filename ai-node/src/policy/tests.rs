@@ -359,7 +359,7 @@ fn sampling_beats_the_heuristic() {
             "{seats} seats: {report:?}"
         );
         assert!(
-            report.bids_made > report.opponents_bids_made,
+            report.challenger.bids_made > report.opponent.bids_made,
             "{seats} seats: {report:?}"
         );
     }
