@@ -9,9 +9,9 @@ use registry::{NodeId, PresenceConfig};
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `NODE_ID`: what the registry calls this process.
-    pub id: NodeId,
+    pub node_id: NodeId,
     /// `ADVERTISE_ADDR`: the players' address, for operators to read.
-    pub advertise_address: String,
+    pub advertise_addr: String,
     /// `HEARTBEAT_INTERVAL` and `PRESENCE_TTL`.
     pub presence: PresenceConfig,
     /// `READY_TIMEOUT`: from the start of the process on; after it, a warning says what is missing.
@@ -42,10 +42,10 @@ pub struct Config {
 
 impl Config {
     /// The defaults of `docs/protocol.md` §4.
-    pub fn new(id: NodeId, advertise_address: impl Into<String>) -> Self {
+    pub fn new(node_id: NodeId, advertise_addr: impl Into<String>) -> Self {
         Self {
-            id,
-            advertise_address: advertise_address.into(),
+            node_id,
+            advertise_addr: advertise_addr.into(),
             presence: PresenceConfig::default(),
             ready_timeout: Duration::from_secs(30),
             shared_secret: Secret::default(),

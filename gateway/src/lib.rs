@@ -95,7 +95,7 @@ pub async fn run(
         routes(&gateway).into_make_service_with_connect_info::<SocketAddr>(),
     )
     .with_graceful_shutdown(async move { ending.begun().await });
-    info!(%address, id = %gateway.config.id, "listening for players");
+    info!(%address, id = %gateway.config.node_id, "listening for players");
 
     let following = async {
         let events = gateway.membership.events();
@@ -126,8 +126,8 @@ fn assemble(
     let role = Role::new("gateway").expect("a role is a word");
     let incarnation = Incarnation::new(uuid::Uuid::from_bytes(chance::bytes()));
     let version = env!("CARGO_PKG_VERSION");
-    let address = config.advertise_address.clone();
-    let own = Presence::new(config.id.clone(), role, incarnation, address, version);
+    let address = config.advertise_addr.clone();
+    let own = Presence::new(config.node_id.clone(), role, incarnation, address, version);
     let connections = Arc::new(Connections::default());
     let links = Links::new(
         config.shared_secret.clone(),

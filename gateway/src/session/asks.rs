@@ -194,6 +194,10 @@ impl Session {
         match outcome {
             Outcome::Done => {}
             Outcome::Refused {
+                code: ErrorCode::TakenOver,
+                ..
+            } => self.taken_over(),
+            Outcome::Refused {
                 code,
                 message,
                 retry_after_ms,

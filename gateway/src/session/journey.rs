@@ -1,16 +1,19 @@
 //! The way to another table, to none, or back to one's own: several steps, one journey at a time.
 //!
-//! The present table stays the player's until the new one has answered [`Outcome::Done`]; only
+//! The present table stays the player's until the new one has answered `Done`; only
 //! then is it left. So a refused journey costs nobody their seat.
+
+mod answers;
+mod arrival;
 
 use std::time::{Duration, Instant};
 
-use protocol::link::{Outcome, Request};
-use protocol::{CloseCode, ErrorCode, LobbyCode, PlayerName};
+use protocol::link::Request;
+use protocol::{LobbyCode, PlayerName};
 
-use super::door::{Drawn, Effect, NoNode, RegistryAway, SessionRecord, Whereabouts};
+use super::door::Effect;
 use super::place::Place;
-use super::{ANSWER_WITHIN, Phase, Session};
+use super::{ANSWER_WITHIN, Session};
 use crate::outbox::Picture;
 
 /// New lobbies that are tried: a code in use, or a node that has just become full.
@@ -159,7 +162,7 @@ impl Journey {
 }
 
 impl Session {
-    pub(super) fn begin(&mut self, now: Instant, reply: Option<String>, goal: Goal) {
+    pub(in crate::session) fn begin(&mut self, now: Instant, reply: Option<String>, goal: Goal) {
         self.last_journey += 1;
         let number = self.last_journey;
         let first = match &goal {
@@ -196,273 +199,14 @@ impl Session {
     }
 
     /// Leaving needs nothing to be looked for: the present table's node is asked.
-    pub(super) fn begin_leaving(&mut self, now: Instant, reply: Option<String>) {
+    pub(in crate::session) fn begin_leaving(&mut self, now: Instant, reply: Option<String>) {
         if let Some(place) = self.place.clone() {
             self.begin(now, reply, Goal::Leave);
             self.ask_on_journey(now, place, false, Request::Leave);
         }
     }
 
-    pub(super) fn counted(
-        &mut self,
-        now: Instant,
-        journey: u64,
-        allowed: Result<bool, RegistryAway>,
-    ) {
-        if self.awaited(journey).is_none() {
-            return;
-        }
-        match allowed {
-            Ok(true) => self.draw(now),
-            Ok(false) => {
-                let message = "too many lobbies were created from this address";
-                self.fail(ErrorCode::RateLimited, message, Some(CREATE_RETRY_MS));
-            }
-            Err(RegistryAway) => self.fail_unavailable("new tables are not possible right now"),
-        }
-    }
-
-    pub(super) fn drawn(&mut self, now: Instant, journey: u64, drawn: Result<Drawn, NoNode>) {
-        let Some(awaited) = self.awaited(journey) else {
-            return;
-        };
-        let (name, public) = match &awaited.goal {
-            Goal::Create { name, public } => (name.clone(), *public),
-            _ => return,
-        };
-        match drawn {
-            Ok(Drawn { code, born, node }) => {
-                let request = Request::Create { born, name, public };
-                self.ask_on_journey(now, Place::new(code, node), true, request);
-            }
-            Err(NoNode::Busy) => {
-                let retry_after_ms = self.overview.status(None, false).retry_after_ms;
-                self.fail(
-                    ErrorCode::Busy,
-                    "no server takes new tables just now",
-                    retry_after_ms,
-                );
-            }
-            Err(NoNode::Unavailable) => {
-                self.fail_unavailable("new tables are not possible right now");
-            }
-        }
-    }
-
-    pub(super) fn listed(
-        &mut self,
-        now: Instant,
-        journey: u64,
-        codes: Result<Vec<LobbyCode>, RegistryAway>,
-    ) {
-        let Some(awaited) = self.awaited(journey) else {
-            return;
-        };
-        match (codes, &mut awaited.goal) {
-            (Ok(codes), Goal::QuickPlay { candidates, .. }) => {
-                *candidates = codes;
-                candidates.truncate(MAX_QUICK_PLAY_TRIES);
-                self.try_next(now);
-            }
-            _ => self.fail_unavailable("public tables can't be found just now"),
-        }
-    }
-
-    pub(super) fn found(&mut self, now: Instant, journey: u64, whereabouts: Whereabouts) {
-        let Some(awaited) = self.awaited(journey) else {
-            return;
-        };
-        let Step::Looking {
-            code: Some(code),
-            fresh,
-        } = awaited.step
-        else {
-            return;
-        };
-        let (goal, request) = (awaited.goal.clone(), awaited.goal.request());
-        match (whereabouts, request) {
-            (Whereabouts::At(node), Some(request)) => {
-                self.ask_on_journey(now, Place::new(code, node), fresh, request);
-            }
-            (Whereabouts::Unknown, _) => match goal {
-                Goal::Return { .. } => self.forget_table(),
-                Goal::QuickPlay { .. } => self.try_next(now),
-                _ => self.fail(
-                    ErrorCode::LobbyNotFound,
-                    "there is no lobby with that code",
-                    None,
-                ),
-            },
-            _ => self.journey_unreachable(now),
-        }
-    }
-
-    pub(super) fn journey_answered(&mut self, now: Instant, number: u64, outcome: Outcome) {
-        if !self.journey_asks(number) {
-            return self.abandoned_answered(now, number, &outcome);
-        }
-        let Some(journey) = &self.journey else {
-            return;
-        };
-        let Step::Asking {
-            place, corrected, ..
-        } = &journey.step
-        else {
-            return;
-        };
-        match outcome {
-            Outcome::Done => self.arrive(now),
-            Outcome::Refused {
-                code,
-                message,
-                retry_after_ms,
-            } => {
-                self.journey_refused(now, code, &message, retry_after_ms);
-            }
-            Outcome::NotOwner if matches!(journey.goal, Goal::Create { .. }) => {
-                self.draw_again(now);
-            }
-            Outcome::NotOwner if *corrected => self.journey_unreachable(now),
-            Outcome::NotOwner => self.look_for(now, place.code, true),
-        }
-    }
-
-    fn journey_refused(
-        &mut self,
-        now: Instant,
-        code: ErrorCode,
-        message: &str,
-        retry_after_ms: Option<u32>,
-    ) {
-        let passing = matches!(code, ErrorCode::Busy | ErrorCode::Unavailable);
-        match self.journey.as_ref().map(|journey| &journey.goal) {
-            Some(Goal::Return { .. }) if code == ErrorCode::TakenOver => self.taken_over(),
-            Some(Goal::Return { .. }) if passing => self.journey_unreachable(now),
-            Some(Goal::Return { .. }) => self.forget_table(),
-            Some(Goal::QuickPlay { .. }) => self.try_next(now),
-            Some(Goal::Create { .. }) if passing && self.may_draw_again() => self.draw_again(now),
-            Some(Goal::Leave) if code == ErrorCode::NotInLobby => {
-                self.leave_place();
-                self.fail(code, message, retry_after_ms);
-            }
-            _ => self.fail(code, message, retry_after_ms),
-        }
-    }
-
-    /// The node has said yes: the new table is the player's, and the old one is left.
-    fn arrive(&mut self, now: Instant) {
-        let Some(journey) = self.journey.take() else {
-            return;
-        };
-        let Step::Asking { mut place, .. } = journey.step else {
-            return;
-        };
-        if let Goal::Create { name, .. } | Goal::Join { name, .. } | Goal::QuickPlay { name, .. } =
-            &journey.goal
-            && let Phase::Inside {
-                name: last_name, ..
-            } = &mut self.phase
-        {
-            *last_name = Some(name.clone());
-        }
-        if matches!(journey.goal, Goal::Leave) {
-            if self
-                .place
-                .as_ref()
-                .is_some_and(|present| present.code == place.code)
-            {
-                self.leave_place();
-            }
-            return;
-        }
-        match self.place.take() {
-            Some(old) if old.code == place.code => place.shown = old.shown,
-            Some(old) => self.leave_silently(now, old),
-            None => {}
-        }
-        self.place = Some(place);
-        if let Some(early) = journey.early {
-            self.show(early);
-        }
-    }
-
-    /// A seat that was given up for lost came after all.
-    fn abandoned_answered(&mut self, now: Instant, number: u64, outcome: &Outcome) {
-        let Some(index) = self
-            .abandoned
-            .iter()
-            .position(|(asked, _)| *asked == number)
-        else {
-            return;
-        };
-        let Some((_, place)) = self.abandoned.remove(index) else {
-            return;
-        };
-        let wanted = self
-            .place
-            .as_ref()
-            .is_some_and(|present| present.code == place.code);
-        if *outcome == Outcome::Done && !wanted {
-            self.leave_silently(now, place);
-        }
-    }
-
-    pub(super) fn expire_journey(&mut self, now: Instant) {
-        let Some(journey) = self
-            .journey
-            .as_mut()
-            .filter(|journey| now >= journey.deadline)
-        else {
-            return;
-        };
-        match (&journey.step, &journey.goal) {
-            (Step::Pausing, Goal::Return { code, .. }) => {
-                let code = *code;
-                self.look_for(now, code, true);
-            }
-            (Step::Asking { number, place, .. }, goal) => {
-                if goal.seats() {
-                    self.abandoned.push_back((*number, place.clone()));
-                    let surplus = self.abandoned.len().saturating_sub(MAX_ABANDONED);
-                    self.abandoned.drain(..surplus);
-                }
-                self.journey_unreachable(now);
-            }
-            _ => self.journey_unreachable(now),
-        }
-    }
-
-    /// The node that was asked can't be reached, or nobody knows whom to ask.
-    pub(super) fn journey_unreachable(&mut self, now: Instant) {
-        match self.journey.as_ref().map(|journey| &journey.goal) {
-            Some(&Goal::Return {
-                give_up_at,
-                was_there,
-                ..
-            }) if now >= give_up_at => {
-                self.give_up(was_there);
-            }
-            Some(Goal::Return { .. }) => self.pause(now),
-            Some(Goal::QuickPlay { .. }) => self.try_next(now),
-            Some(_) => self.fail_unavailable("the table's server can't be reached just now"),
-            None => {}
-        }
-    }
-
-    /// Whether the journey waits for that answer.
-    pub(super) fn journey_asks(&self, asked: u64) -> bool {
-        let step = self.journey.as_ref().map(|journey| &journey.step);
-        matches!(step, Some(Step::Asking { number, .. }) if *number == asked)
-    }
-
-    fn awaited(&mut self, journey: u64) -> Option<&mut Journey> {
-        let looking = |step: &Step| matches!(step, Step::Looking { .. });
-        self.journey
-            .as_mut()
-            .filter(|one| one.number == journey && looking(&one.step))
-    }
-
-    fn look_for(&mut self, now: Instant, code: LobbyCode, fresh: bool) {
+    pub(in crate::session) fn look_for(&mut self, now: Instant, code: LobbyCode, fresh: bool) {
         if let Some(journey) = &mut self.journey {
             journey.step = Step::Looking {
                 code: Some(code),
@@ -477,7 +221,13 @@ impl Session {
         }
     }
 
-    fn ask_on_journey(&mut self, now: Instant, place: Place, corrected: bool, request: Request) {
+    pub(in crate::session) fn ask_on_journey(
+        &mut self,
+        now: Instant,
+        place: Place,
+        corrected: bool,
+        request: Request,
+    ) {
         let number = self.ask(place.node.clone(), place.code, request);
         if let Some(journey) = &mut self.journey {
             journey.step = Step::Asking {
@@ -490,7 +240,7 @@ impl Session {
         }
     }
 
-    fn draw(&mut self, now: Instant) {
+    pub(in crate::session) fn draw(&mut self, now: Instant) {
         if let Some(journey) = &mut self.journey {
             journey.tries += 1;
             journey.step = Step::Looking {
@@ -504,14 +254,14 @@ impl Session {
         }
     }
 
-    fn may_draw_again(&self) -> bool {
+    pub(in crate::session) fn may_draw_again(&self) -> bool {
         self.journey
             .as_ref()
             .is_some_and(|journey| journey.tries < MAX_CREATE_TRIES)
     }
 
     /// The code was in use, or the node full.
-    fn draw_again(&mut self, now: Instant) {
+    pub(in crate::session) fn draw_again(&mut self, now: Instant) {
         if self.may_draw_again() {
             self.draw(now);
         } else {
@@ -520,7 +270,7 @@ impl Session {
     }
 
     /// Quick play: the next public lobby, or one of one's own.
-    fn try_next(&mut self, now: Instant) {
+    pub(in crate::session) fn try_next(&mut self, now: Instant) {
         let Some(journey) = &mut self.journey else {
             return;
         };
@@ -544,53 +294,12 @@ impl Session {
         });
     }
 
-    fn pause(&mut self, now: Instant) {
+    pub(in crate::session) fn pause(&mut self, now: Instant) {
         if let Some(journey) = &mut self.journey {
             let factor = 1 << journey.tries.min(8);
             journey.tries += 1;
             journey.step = Step::Pausing;
             journey.deadline = now + (RETRY_AFTER * factor).min(LONGEST_RETRY);
-        }
-    }
-
-    /// The way back has taken too long.
-    fn give_up(&mut self, was_there: bool) {
-        self.journey = None;
-        if was_there {
-            self.unavailable(
-                None,
-                "the table's server can't be reached: trying another way",
-            );
-            self.close(CloseCode::Restart);
-        } else {
-            // The session still names the table: whoever comes back later may find it.
-            self.effects.push(Effect::ShowNothing);
-        }
-    }
-
-    /// There is nothing to go back to.
-    fn forget_table(&mut self) {
-        self.journey = None;
-        self.leave_place();
-        if let Phase::Inside { person, name } = &self.phase {
-            let record = SessionRecord {
-                person: person.clone(),
-                name: name.clone(),
-                lobby: None,
-            };
-            self.effects.push(Effect::ForgetLobby(record));
-        }
-    }
-
-    fn fail(&mut self, code: ErrorCode, message: &str, retry_after_ms: Option<u32>) {
-        if let Some(journey) = self.journey.take() {
-            self.refuse_until(journey.reply, code, message, retry_after_ms);
-        }
-    }
-
-    fn fail_unavailable(&mut self, message: &str) {
-        if let Some(journey) = self.journey.take() {
-            self.unavailable(journey.reply, message);
         }
     }
 }

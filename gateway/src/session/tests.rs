@@ -1,1 +1,252 @@
+//! A bench for one session, and what each file of tests asks of it.
 
+mod entering;
+mod journeys;
+mod table;
+mod time;
+
+use std::time::Duration;
+
+use chassis::environment::Limit;
+use protocol::Token;
+use protocol::link::{Outcome, Parting, Request, Show};
+use protocol::parts::{Fragment, SharedParts};
+use protocol::server::{LoadLevel, StatusReason};
+use registry::NodeId;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::outbox::Picture;
+use crate::status::NodeStatus;
+
+const ADA: &str = r#"{"type":"create_lobby","name":"Ada"}"#;
+
+/// A session, the time, and what it has done since the last look.
+struct Bench {
+    session: Session,
+    now: Instant,
+    effects: Vec<Effect>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let now = chassis::clock::now();
+        let flood = FloodLimits {
+            rate: Limit::at_most(10),
+            burst: 30,
+            violations: Limit::at_most(50),
+        };
+        let renew_every = Duration::from_mins(7);
+        let config = SessionConfig {
+            flood,
+            renew_every,
+            reconnect_within_ms: 5000,
+        };
+        let mut overview = Overview::new();
+        for name in ["one", "two"] {
+            let status = NodeStatus {
+                level: LoadLevel::Normal,
+                accepting_games: true,
+            };
+            overview.nodes.insert(node(name), status);
+        }
+        let session = Session::new(now, ConnectionId(1), config, Arc::new(overview));
+        Self {
+            session,
+            now,
+            effects: Vec::new(),
+        }
+    }
+
+    /// After `hello`, at no table.
+    fn inside() -> Self {
+        let mut bench = Self::new();
+        bench.say(r#"{"type":"hello","token":null}"#);
+        bench.give(Input::Entered(Ok(entered(None))));
+        bench.effects.clear();
+        bench
+    }
+
+    /// At the table `ABCD23` on node `one`.
+    fn seated() -> Self {
+        let mut bench = Self::inside();
+        bench.say(r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#);
+        bench.found("one");
+        bench.answer(Outcome::Done);
+        bench.give(Input::Show(picture("ABCD23", 1, 10)));
+        assert_eq!(bench.shown(), ["ABCD23 10"]);
+        bench.effects.clear();
+        bench
+    }
+
+    fn give(&mut self, input: Input) {
+        let effects = self.session.step(self.now, input);
+        self.effects.extend(effects);
+    }
+
+    fn say(&mut self, text: &str) {
+        self.give(Input::Message(PlayerFrame::parse(text)));
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+        self.give(Input::Time);
+    }
+
+    fn found(&mut self, name: &str) {
+        self.whereabouts(Whereabouts::At(node(name)));
+    }
+
+    fn whereabouts(&mut self, whereabouts: Whereabouts) {
+        let journey = self.session.last_journey;
+        self.give(Input::Found {
+            journey,
+            whereabouts,
+        });
+    }
+
+    fn drawn(&mut self, code: &str, name: &str) {
+        let journey = self.session.last_journey;
+        let born = "0011223344556677".to_owned();
+        let drawn = Drawn {
+            code: code.parse().unwrap(),
+            born,
+            node: node(name),
+        };
+        self.give(Input::Drawn {
+            journey,
+            drawn: Ok(drawn),
+        });
+    }
+
+    fn counted(&mut self) {
+        let journey = self.session.last_journey;
+        self.give(Input::Counted {
+            journey,
+            allowed: Ok(true),
+        });
+    }
+
+    /// Answers the last thing that was asked.
+    fn answer(&mut self, outcome: Outcome) {
+        let number = self.session.last_number;
+        self.give(Input::Answer { number, outcome });
+    }
+
+    fn refuse(&mut self, code: ErrorCode) {
+        self.answer(refused(code));
+    }
+
+    /// What was asked of nodes, as `node code request`.
+    fn asked(&self) -> Vec<String> {
+        let asked = |effect: &Effect| match effect {
+            Effect::Ask { node, ask } => {
+                let request = serde_json::to_value(&ask.request).unwrap();
+                let name = match &request {
+                    Value::String(name) => name.clone(),
+                    other => other.as_object().unwrap().keys().next().unwrap().clone(),
+                };
+                Some(format!("{node} {} {name}", ask.code))
+            }
+            _ => None,
+        };
+        self.effects.iter().filter_map(asked).collect()
+    }
+
+    fn sent(&self) -> Vec<Value> {
+        let sent = |effect: &Effect| match effect {
+            Effect::Send(message) => Some(serde_json::to_value(message).unwrap()),
+            _ => None,
+        };
+        self.effects.iter().filter_map(sent).collect()
+    }
+
+    fn errors(&self) -> Vec<String> {
+        let of_error = |message: &Value| message["code"].as_str().map(str::to_owned);
+        self.sent().iter().filter_map(of_error).collect()
+    }
+
+    fn statuses(&self) -> Vec<Value> {
+        let mut sent = self.sent();
+        sent.retain(|message| message["type"] == "server_status");
+        sent
+    }
+
+    /// The states that were sent, as `code seq` or `nothing`.
+    fn shown(&self) -> Vec<String> {
+        let shown = |effect: &Effect| match effect {
+            Effect::Show(picture) => Some(format!("{} {}", picture.code(), picture.time().1)),
+            Effect::ShowNothing => Some("nothing".to_owned()),
+            _ => None,
+        };
+        self.effects.iter().filter_map(shown).collect()
+    }
+
+    fn closed(&self) -> Option<CloseCode> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Close(code) => Some(*code),
+            _ => None,
+        })
+    }
+
+    fn detached(&self) -> Vec<String> {
+        let detached = |effect: &Effect| match effect {
+            Effect::Detach { node, code } => Some(format!("{node} {code}")),
+            _ => None,
+        };
+        self.effects.iter().filter_map(detached).collect()
+    }
+
+    fn looks(&self) -> usize {
+        self.effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Find { .. }))
+            .count()
+    }
+}
+
+fn node(name: &str) -> NodeId {
+    NodeId::new(name).unwrap()
+}
+
+fn entered(lobby: Option<&str>) -> Entered {
+    let token = Token::new([7; 24]);
+    let player = protocol::PlayerId::person([1; 6]);
+    let person = Person {
+        player,
+        token: token.hash(),
+        generation: 5,
+    };
+    Entered {
+        person,
+        token,
+        name: None,
+        lobby: lobby.map(|code| code.parse().unwrap()),
+    }
+}
+
+fn picture(code: &str, epoch: u64, seq: u64) -> Picture {
+    let shared = SharedParts {
+        seq,
+        lobby: Fragment::of(&json!({})),
+        game: None,
+    };
+    let (events, own, to) = (Vec::new(), Vec::new(), Vec::new());
+    let show = Show {
+        code: code.parse().unwrap(),
+        epoch,
+        shared,
+        events,
+        own,
+        to,
+    };
+    Picture::new(Arc::new(show), None)
+}
+
+fn refused(code: ErrorCode) -> Outcome {
+    Outcome::Refused {
+        code,
+        message: "no".to_owned(),
+        retry_after_ms: None,
+    }
+}

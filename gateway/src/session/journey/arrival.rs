@@ -1,0 +1,163 @@
+//! How a journey ends: at a table, at none, or where it began.
+
+use std::time::Instant;
+
+use protocol::link::Outcome;
+use protocol::{CloseCode, ErrorCode};
+
+use super::{Goal, MAX_ABANDONED, Step};
+use crate::session::door::{Effect, SessionRecord};
+use crate::session::{Phase, Session};
+
+impl Session {
+    /// The node has said yes: the new table is the player's, and the old one is left.
+    pub(in crate::session) fn arrive(&mut self, now: Instant) {
+        let Some(journey) = self.journey.take() else {
+            return;
+        };
+        let Step::Asking { mut place, .. } = journey.step else {
+            return;
+        };
+        if let Goal::Create { name, .. } | Goal::Join { name, .. } | Goal::QuickPlay { name, .. } =
+            &journey.goal
+            && let Phase::Inside {
+                name: last_name, ..
+            } = &mut self.phase
+        {
+            *last_name = Some(name.clone());
+        }
+        if matches!(journey.goal, Goal::Leave) {
+            if self
+                .place
+                .as_ref()
+                .is_some_and(|present| present.code == place.code)
+            {
+                self.leave_place();
+            }
+            return;
+        }
+        match self.place.take() {
+            Some(old) if old.code == place.code => place.shown = old.shown,
+            Some(old) => self.leave_silently(now, old),
+            None => {}
+        }
+        self.place = Some(place);
+        if let Some(early) = journey.early {
+            self.show(early);
+        }
+    }
+
+    /// A seat that was given up for lost came after all.
+    pub(in crate::session) fn abandoned_answered(
+        &mut self,
+        now: Instant,
+        number: u64,
+        outcome: &Outcome,
+    ) {
+        let Some(index) = self
+            .abandoned
+            .iter()
+            .position(|(asked, _)| *asked == number)
+        else {
+            return;
+        };
+        let Some((_, place)) = self.abandoned.remove(index) else {
+            return;
+        };
+        let wanted = self
+            .place
+            .as_ref()
+            .is_some_and(|present| present.code == place.code);
+        if *outcome == Outcome::Done && !wanted {
+            self.leave_silently(now, place);
+        }
+    }
+
+    pub(in crate::session) fn expire_journey(&mut self, now: Instant) {
+        let Some(journey) = self
+            .journey
+            .as_mut()
+            .filter(|journey| now >= journey.deadline)
+        else {
+            return;
+        };
+        match (&journey.step, &journey.goal) {
+            (Step::Pausing, Goal::Return { code, .. }) => {
+                let code = *code;
+                self.look_for(now, code, true);
+            }
+            (Step::Asking { number, place, .. }, goal) => {
+                if goal.seats() {
+                    self.abandoned.push_back((*number, place.clone()));
+                    let surplus = self.abandoned.len().saturating_sub(MAX_ABANDONED);
+                    self.abandoned.drain(..surplus);
+                }
+                self.journey_unreachable(now);
+            }
+            _ => self.journey_unreachable(now),
+        }
+    }
+
+    /// The node that was asked can't be reached, or nobody knows whom to ask.
+    pub(in crate::session) fn journey_unreachable(&mut self, now: Instant) {
+        match self.journey.as_ref().map(|journey| &journey.goal) {
+            Some(&Goal::Return {
+                give_up_at,
+                was_there,
+                ..
+            }) if now >= give_up_at => {
+                self.give_up(was_there);
+            }
+            Some(Goal::Return { .. }) => self.pause(now),
+            Some(Goal::QuickPlay { .. }) => self.try_next(now),
+            Some(_) => self.fail_unavailable("the table's server can't be reached just now"),
+            None => {}
+        }
+    }
+
+    /// The way back has taken too long.
+    pub(in crate::session) fn give_up(&mut self, was_there: bool) {
+        self.journey = None;
+        if was_there {
+            self.unavailable(
+                None,
+                "the table's server can't be reached: trying another way",
+            );
+            self.close(CloseCode::Restart);
+        } else {
+            // The session still names the table: whoever comes back later may find it.
+            self.effects.push(Effect::ShowNothing);
+        }
+    }
+
+    /// There is nothing to go back to.
+    pub(in crate::session) fn forget_table(&mut self) {
+        self.journey = None;
+        self.leave_place();
+        if let Phase::Inside { person, name } = &self.phase {
+            let record = SessionRecord {
+                person: person.clone(),
+                name: name.clone(),
+                lobby: None,
+            };
+            self.effects.push(Effect::ForgetLobby(record));
+        }
+    }
+
+    pub(in crate::session) fn fail(
+        &mut self,
+        code: ErrorCode,
+        message: &str,
+        retry_after_ms: Option<u32>,
+    ) {
+        if let Some(journey) = self.journey.take() {
+            self.refuse_until(journey.reply, code, message, retry_after_ms);
+        }
+    }
+
+    pub(in crate::session) fn fail_unavailable(&mut self, message: &str) {
+        if let Some(journey) = self.journey.take() {
+            self.unavailable(journey.reply, message);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The way to another table, or to none.
+
+use super::*;
+
+#[test]
+fn creating_counts_draws_and_asks() {
+    let mut bench = Bench::inside();
+    bench.say(ADA);
+    assert!(matches!(
+        bench.effects.pop(),
+        Some(Effect::CountCreate { .. })
+    ));
+    bench.counted();
+    assert!(matches!(bench.effects.pop(), Some(Effect::Draw { .. })));
+    bench.drawn("WXYZ23", "two");
+    assert_eq!(bench.asked(), ["two WXYZ23 create"]);
+    bench.answer(Outcome::Done);
+    assert_eq!(bench.session.lobby(), Some("WXYZ23".parse().unwrap()));
+    assert!(bench.errors().is_empty());
+}
+
+#[test]
+fn a_code_in_use_or_a_node_that_is_full_is_drawn_anew() {
+    for outcome in [Outcome::NotOwner, refused(ErrorCode::Busy)] {
+        let mut bench = Bench::inside();
+        bench.say(ADA);
+        bench.counted();
+        bench.drawn("WXYZ23", "two");
+        bench.answer(outcome);
+        assert!(bench.errors().is_empty());
+        bench.drawn("WXYZ24", "one");
+        bench.answer(Outcome::Done);
+        assert_eq!(bench.session.lobby(), Some("WXYZ24".parse().unwrap()));
+    }
+}
+
+#[test]
+fn creating_ends_with_its_own_code() {
+    let journey = 1;
+    let refusals = [
+        (
+            Input::Counted {
+                journey,
+                allowed: Ok(false),
+            },
+            "rate_limited",
+        ),
+        (
+            Input::Counted {
+                journey,
+                allowed: Err(RegistryAway),
+            },
+            "unavailable",
+        ),
+    ];
+    for (input, code) in refusals {
+        let mut bench = Bench::inside();
+        bench.say(ADA);
+        bench.give(input);
+        assert_eq!(bench.errors(), [code]);
+    }
+    for (why, code) in [(NoNode::Busy, "busy"), (NoNode::Unavailable, "unavailable")] {
+        let mut bench = Bench::inside();
+        bench.say(ADA);
+        bench.counted();
+        bench.give(Input::Drawn {
+            journey,
+            drawn: Err(why),
+        });
+        assert_eq!(bench.errors(), [code]);
+    }
+}
+
+#[test]
+fn a_new_table_is_reached_before_the_old_one_is_left() {
+    let mut bench = Bench::seated();
+    bench.say(r#"{"type":"join_lobby","code":"WXYZ23","name":"Ada"}"#);
+    bench.found("two");
+    assert_eq!(bench.asked(), ["two WXYZ23 join"]);
+    bench.give(Input::Show(picture("ABCD23", 1, 11)));
+    assert_eq!(bench.shown(), ["ABCD23 11"], "still at the old one");
+    bench.answer(Outcome::Done);
+    assert_eq!(bench.asked(), ["two WXYZ23 join", "one ABCD23 leave"]);
+    bench.give(Input::Parted {
+        code: "ABCD23".parse().unwrap(),
+        reason: Parting::Left,
+    });
+    bench.answer(Outcome::Done);
+    bench.give(Input::Show(picture("ABCD23", 1, 12)));
+    bench.give(Input::Show(picture("WXYZ23", 1, 3)));
+    assert_eq!(bench.shown(), ["ABCD23 11", "WXYZ23 3"]);
+}
+
+#[test]
+fn a_refused_journey_costs_nobody_their_seat() {
+    let refusals = [
+        |bench: &mut Bench| bench.whereabouts(Whereabouts::Unknown),
+        |bench: &mut Bench| bench.whereabouts(Whereabouts::Unavailable),
+        |bench: &mut Bench| {
+            bench.found("two");
+            bench.refuse(ErrorCode::LobbyFull);
+        },
+        |bench: &mut Bench| {
+            bench.found("two");
+            let number = bench.session.last_number;
+            bench.give(Input::Unreachable { number });
+        },
+        |bench: &mut Bench| {
+            bench.found("two");
+            bench.give(Input::LinkLost { node: node("two") });
+        },
+    ];
+    let codes = [
+        "lobby_not_found",
+        "unavailable",
+        "lobby_full",
+        "unavailable",
+        "unavailable",
+    ];
+    for (end, code) in refusals.into_iter().zip(codes) {
+        for text in [
+            r#"{"type":"join_lobby","code":"WXYZ23","name":"Ada"}"#,
+            r#"{"type":"watch_lobby","code":"WXYZ23"}"#,
+        ] {
+            let mut bench = Bench::seated();
+            bench.say(text);
+            end(&mut bench);
+            assert_eq!(bench.errors(), [code]);
+            assert_eq!(bench.session.lobby(), Some("ABCD23".parse().unwrap()));
+            bench.effects.clear();
+            bench.say(r#"{"type":"start_game"}"#);
+            assert_eq!(bench.asked(), ["one ABCD23 start"]);
+        }
+    }
+}
+
+#[test]
+fn ones_own_table_is_not_left_by_joining_it() {
+    for text in [
+        r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#,
+        r#"{"type":"watch_lobby","code":"ABCD23"}"#,
+    ] {
+        let mut bench = Bench::seated();
+        bench.say(text);
+        bench.found("one");
+        bench.answer(Outcome::Done);
+        assert_eq!(bench.asked().len(), 1);
+        bench.give(Input::Show(picture("ABCD23", 1, 9)));
+        assert!(bench.shown().is_empty(), "older than what was shown before");
+    }
+}
+
+#[test]
+fn a_wrong_owner_is_corrected_once() {
+    let mut bench = Bench::inside();
+    bench.say(r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#);
+    bench.found("one");
+    bench.answer(Outcome::NotOwner);
+    assert!(matches!(
+        bench.effects.last(),
+        Some(Effect::Find { fresh: true, .. })
+    ));
+    bench.found("two");
+    assert_eq!(bench.asked(), ["one ABCD23 join", "two ABCD23 join"]);
+    bench.answer(Outcome::NotOwner);
+    assert_eq!(bench.errors(), ["unavailable"]);
+}
+
+#[test]
+fn a_seat_that_comes_too_late_is_given_back() {
+    let mut bench = Bench::seated();
+    bench.say(r#"{"type":"join_lobby","code":"WXYZ23","name":"Ada"}"#);
+    bench.found("two");
+    let number = bench.session.last_number;
+    bench.wait(ANSWER_WITHIN);
+    assert_eq!(bench.errors(), ["unavailable"]);
+    bench.give(Input::Answer {
+        number,
+        outcome: Outcome::Done,
+    });
+    assert_eq!(bench.asked(), ["two WXYZ23 join", "two WXYZ23 leave"]);
+    assert_eq!(bench.session.lobby(), Some("ABCD23".parse().unwrap()));
+}
+
+#[test]
+fn quick_play_tries_public_tables_and_then_makes_one() {
+    let mut bench = Bench::inside();
+    bench.say(r#"{"type":"quick_play","name":"Ada"}"#);
+    assert!(matches!(
+        bench.effects.pop(),
+        Some(Effect::ListPublic { .. })
+    ));
+    let codes = ["ABCD23", "WXYZ23"]
+        .map(|code| code.parse().unwrap())
+        .to_vec();
+    bench.give(Input::Listed {
+        journey: 1,
+        codes: Ok(codes),
+    });
+    bench.found("one");
+    assert!(matches!(
+        bench.effects.last(),
+        Some(Effect::Ask { ask, .. })
+            if matches!(ask.request, Request::Join { only_if_public: true, .. })
+    ));
+    bench.refuse(ErrorCode::LobbyFull);
+    bench.whereabouts(Whereabouts::Unknown);
+    assert!(matches!(
+        bench.effects.last(),
+        Some(Effect::CountCreate { .. })
+    ));
+    bench.counted();
+    bench.drawn("QQQQ23", "two");
+    assert!(matches!(
+        bench.effects.last(),
+        Some(Effect::Ask { ask, .. }) if matches!(ask.request, Request::Create { public: true, .. })
+    ));
+    bench.answer(Outcome::Done);
+    assert!(bench.errors().is_empty());
+}
+
+#[test]
+fn leaving_shows_nothing_once() {
+    let left = || Input::Parted {
+        code: "ABCD23".parse().unwrap(),
+        reason: Parting::Left,
+    };
+    for parted_first in [true, false] {
+        let mut bench = Bench::seated();
+        bench.say(r#"{"type":"leave_lobby"}"#);
+        assert_eq!(bench.asked(), ["one ABCD23 leave"]);
+        if parted_first {
+            bench.give(left());
+            bench.answer(Outcome::Done);
+        } else {
+            bench.answer(Outcome::Done);
+            bench.give(left());
+        }
+        assert_eq!(bench.shown(), ["nothing"]);
+        bench.say(r#"{"type":"leave_lobby"}"#);
+        assert_eq!(bench.errors(), ["not_in_lobby"]);
+    }
+}
