@@ -27,6 +27,8 @@ use crate::status::Overview;
 pub(crate) enum Ending {
     /// Its last frames are to be written.
     Closing,
+    /// Likewise, after a frame that was too long to be read.
+    TooBig,
     /// There is nobody to write to.
     Broken,
 }
@@ -85,7 +87,7 @@ impl<'a> Connection<'a> {
                     },
                     Some(Err(error)) if is_too_big(&error) => {
                         self.outbox.change(|outbox| outbox.close(CloseCode::TooBig));
-                        return Ending::Closing;
+                        return Ending::TooBig;
                     }
                     Some(Err(_)) | None => return Ending::Broken,
                 },

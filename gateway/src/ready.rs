@@ -1,6 +1,7 @@
 //! Ready means tried: the gateway says that it is ready once a WebSocket to itself opened and a
 //! lobby was really played on some game node.
 
+use std::future::ready;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,11 +45,12 @@ impl Checks {
 
     /// Tries everything until it has worked, says hello, and then watches the links.
     pub(crate) async fn run(self, gateway: Arc<Gateway>, process: Process, address: SocketAddr) {
+        let shared: &Gateway = &gateway;
         let trying = async {
             tokio::join!(
-                until_ok(&self.registry, async || registry_works(&gateway)),
-                until_ok(&self.listener, async || listener_answers(address).await),
-                until_ok(&self.game_node, async || lobby_answers(&gateway).await),
+                until_ok(&self.registry, || ready(registry_works(shared))),
+                until_ok(&self.listener, || listener_answers(address)),
+                until_ok(&self.game_node, || lobby_answers(shared)),
             );
         };
         tokio::select! {
@@ -95,7 +97,10 @@ async fn warn_when_late(gateway: &Gateway, process: &Process) {
     std::future::pending::<()>().await;
 }
 
-async fn until_ok(check: &Check, attempt: impl AsyncFn() -> Result<String, String>) {
+async fn until_ok<F>(check: &Check, attempt: impl Fn() -> F)
+where
+    F: Future<Output = Result<String, String>>,
+{
     loop {
         match attempt().await {
             Ok(detail) => return check.pass(detail),

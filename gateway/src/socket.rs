@@ -18,7 +18,7 @@ use protocol::limit::MAX_PLAYER_FRAME_BYTES;
 use protocol::server::{Refused, ServerMessage};
 use protocol::{CloseCode, ErrorCode};
 use tokio::sync::Notify;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite;
 use tracing::Instrument;
 
@@ -116,7 +116,7 @@ async fn turn_away(socket: WebSocket, code: CloseCode) {
     let (sink, stream) = socket.split();
     let written = timeout(CLOSE_WITHIN, write(sink, &outbox)).await;
     if written.is_ok() {
-        linger(stream).await;
+        linger(stream, Ending::Closing).await;
     }
 }
 
@@ -140,8 +140,8 @@ async fn serve(gateway: Arc<Gateway>, socket: WebSocket, origin: Origin, admitte
         connection.end();
         // The place is free as soon as the player is gone, not when the last frame is.
         drop((connection, admitted));
-        if ending == Ending::Closing && timeout(CLOSE_WITHIN, writing).await.is_ok() {
-            linger(stream).await;
+        if ending != Ending::Broken && timeout(CLOSE_WITHIN, writing).await.is_ok() {
+            linger(stream, ending).await;
         }
     };
     serving.instrument(span).await;
@@ -171,16 +171,15 @@ async fn write(mut sink: SplitSink<WebSocket, Message>, outbox: &SharedOutbox) {
 }
 
 /// Reads on until the player has closed too, for a while.
-async fn linger(mut stream: SplitStream<WebSocket>) {
+async fn linger(mut stream: SplitStream<WebSocket>, ending: Ending) {
     let closed = async {
         while let Some(Ok(_)) = stream.next().await {}
-        // After a frame that was too long nothing more can be read; its sender is still writing.
-        std::future::pending::<()>().await;
+        if ending == Ending::TooBig {
+            // Nothing more can be read, but its sender may still be writing, and reads after that.
+            std::future::pending::<()>().await;
+        }
     };
-    tokio::select! {
-        () = closed => {}
-        () = sleep(LINGER) => {}
-    }
+    let _closed_or_late = timeout(LINGER, closed).await;
 }
 
 fn to_message(frame: Frame) -> Message {

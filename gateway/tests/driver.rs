@@ -1,0 +1,484 @@
+//! The whole gateway over loopback: real WebSocket clients in front, a game node that answers by
+//! hand behind, the in-process registry between.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+#[path = "driver/bench.rs"]
+mod bench;
+#[path = "driver/client.rs"]
+mod client;
+#[path = "driver/node.rs"]
+mod node;
+
+use std::time::Duration;
+
+use bench::{Bench, config};
+use chassis::environment::Limit;
+use client::Client;
+use node::Node;
+use protocol::ErrorCode;
+use protocol::link::{Parting, Request};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_player_is_welcomed_sits_down_and_leaves() {
+    let mut bench = Bench::start().await;
+    let mut ada = bench.client().await;
+    let welcome = ada.hello(Value::Null).await;
+    assert_eq!(welcome["player_id"].as_str().unwrap().len(), 12);
+    assert_eq!(welcome["reconnect_within_ms"], 5000);
+    let status = ada.receive().await;
+    assert_eq!(
+        (&status["type"], &status["accepting_games"]),
+        (&json!("server_status"), &json!(true))
+    );
+    let state = ada.receive().await;
+    assert_eq!(
+        (&state["type"], &state["lobby"]),
+        (&json!("state"), &Value::Null)
+    );
+
+    ada.send(json!({ "type": "create_lobby", "name": "Ada" }))
+        .await;
+    let ask = bench.node.ask().await;
+    assert!(matches!(
+        &ask.request,
+        Request::Create { public: false, .. }
+    ));
+    bench.node.own(&bench.registry, ask.code).await;
+    bench.node.done(&ask);
+    bench.node.show(ask.code, 1, &[ask.connection]);
+    assert_eq!(ada.receive().await["lobby"]["code"], ask.code.as_str());
+
+    let mut ben = bench.client().await;
+    ben.enter().await;
+    let code = ask.code.as_str().to_lowercase();
+    ben.send(json!({ "type": "join_lobby", "code": code, "name": "Ben" }))
+        .await;
+    let join = bench.node.ask().await;
+    assert_eq!(join.code, ask.code);
+    bench.node.done(&join);
+    bench
+        .node
+        .show(ask.code, 2, &[ask.connection, join.connection]);
+    assert_eq!(ada.receive().await["seq"], 2);
+    assert_eq!(ben.receive().await["seq"], 2);
+
+    ben.send(json!({ "type": "leave_lobby" })).await;
+    let leave = bench.node.ask().await;
+    assert_eq!(leave.request, Request::Leave);
+    bench.node.done(&leave);
+    assert_eq!(ben.receive().await["lobby"], Value::Null);
+}
+
+#[tokio::test]
+async fn nothing_reaches_a_node_before_hello() {
+    let mut bench = Bench::start().await;
+    let mut early = bench.client().await;
+    for text in [
+        r#"{"type":"create_lobby","name":"Ada"}"#,
+        r#"{"type":"start_game"}"#,
+    ] {
+        early.send_text(text).await;
+        assert_eq!(early.receive().await["code"], "hello_required");
+    }
+    for malformed in ["", "[]", "nonsense", r#"{"type":"hello"}"#] {
+        early.send_text(malformed).await;
+        assert_eq!(early.receive().await["code"], "invalid_message");
+    }
+    early.send_binary(br#"{"type":"hello","token":null}"#).await;
+    assert_eq!(early.receive().await["code"], "invalid_message");
+    early.enter().await;
+    assert!(bench.node.asks_so_far().is_empty());
+}
+
+#[tokio::test]
+async fn what_the_node_refuses_is_told_with_the_messages_id() {
+    let mut bench = Bench::start().await;
+    let (mut ada, _seat) = bench.seated_client().await;
+    ada.send(json!({ "type": "start_game", "id": "seven" }))
+        .await;
+    let ask = bench.node.ask().await;
+    bench.node.refuse(&ask, ErrorCode::NotEnoughPlayers);
+    let error = ada.receive().await;
+    assert_eq!(
+        (&error["code"], &error["id"]),
+        (&json!("not_enough_players"), &json!("seven"))
+    );
+}
+
+#[tokio::test]
+async fn a_token_brings_its_player_back_to_the_table() {
+    let mut bench = Bench::start().await;
+    let (ada, seat) = bench.seated_client().await;
+    let token = ada.token.clone();
+    drop(ada);
+    assert_eq!(bench.node.detached().await, seat.connection);
+
+    let mut again = bench.client().await;
+    let welcome = again.hello(json!(token)).await;
+    assert_eq!(welcome["player_id"], seat.person.player.as_str());
+    assert_eq!(again.receive().await["type"], "server_status");
+    let attach = bench.node.ask().await;
+    assert_eq!(
+        (attach.code, &attach.request),
+        (seat.code, &Request::Attach)
+    );
+    assert!(attach.person.generation > seat.person.generation);
+    bench.node.done(&attach);
+    bench.node.show(seat.code, 9, &[attach.connection]);
+    assert_eq!(again.receive().await["seq"], 9);
+}
+
+#[tokio::test]
+async fn a_second_window_takes_over_also_through_another_gateway() {
+    let bench = Bench::start().await;
+    let second = bench.another_gateway().await;
+    let mut here = bench.client().await;
+    here.enter().await;
+    let mut there = Client::connect(second.address).await;
+    there.hello(json!(here.token)).await;
+    assert_eq!(here.receive().await["code"], "taken_over");
+    assert_eq!(here.closed().await, 4000);
+    there.send(json!({ "type": "ping", "nonce": "x" })).await;
+    there
+        .receive_until(|message| message["type"] == "pong")
+        .await;
+}
+
+#[tokio::test]
+async fn a_node_that_knows_a_newer_connection_ends_the_older() {
+    let mut bench = Bench::start().await;
+    let (mut ada, seat) = bench.seated_client().await;
+    bench.node.part(&seat, Parting::TakenOver);
+    assert_eq!(ada.receive().await["code"], "taken_over");
+    assert_eq!(ada.closed().await, 4000);
+}
+
+#[tokio::test]
+async fn two_gateways_bring_their_players_to_one_table() {
+    let mut bench = Bench::start().await;
+    let second = bench.another_gateway().await;
+    let (mut ada, seat) = bench.seated_client().await;
+    let mut ben = Client::connect(second.address).await;
+    ben.enter().await;
+    ben.send(json!({ "type": "watch_lobby", "code": seat.code }))
+        .await;
+    let watch = bench.node.ask().await;
+    assert_eq!((watch.code, &watch.request), (seat.code, &Request::Watch));
+    bench.node.done(&watch);
+    bench.node.show(seat.code, 5, &[watch.connection]);
+    assert_eq!(ben.receive().await["seq"], 5);
+    ada.send(json!({ "type": "ping" })).await;
+    assert_eq!(
+        ada.receive().await["type"],
+        "pong",
+        "a number of another gateway's connection"
+    );
+}
+
+#[tokio::test]
+async fn a_lost_link_moves_the_table_and_brings_it_back() {
+    let mut bench = Bench::start().await;
+    let (mut ada, seat) = bench.seated_client().await;
+    ada.send(json!({ "type": "start_game" })).await;
+    bench.node.ask().await;
+    bench.node.drop_links();
+    assert_eq!(ada.receive().await["code"], "unavailable");
+    let moving = ada
+        .receive_until(|message| message["reason"] == "moving")
+        .await;
+    assert_eq!(moving["type"], "server_status");
+    let attach = bench.node.ask().await;
+    assert_eq!(
+        (attach.code, &attach.request),
+        (seat.code, &Request::Attach)
+    );
+    bench.node.done(&attach);
+    bench.node.show(seat.code, 7, &[attach.connection]);
+    let state = ada
+        .receive_until(|message| message["type"] == "state")
+        .await;
+    assert_eq!(state["seq"], 7);
+}
+
+#[tokio::test]
+async fn an_ask_without_an_answer_blocks_nobody_for_ever() {
+    let mut bench = Bench::start().await;
+    let (mut ada, _seat) = bench.seated_client().await;
+    ada.send(json!({ "type": "start_game", "id": "7" })).await;
+    let ask = bench.node.ask().await;
+    let error = ada.receive().await;
+    assert_eq!(
+        (&error["code"], &error["id"]),
+        (&json!("unavailable"), &json!("7"))
+    );
+    ada.send(json!({ "type": "start_game", "id": "8" })).await;
+    let next = bench.node.ask().await;
+    assert!(next.number > ask.number);
+    bench.node.refuse(&next, ErrorCode::NotHost);
+    assert_eq!(ada.receive().await["id"], "8");
+}
+
+#[tokio::test]
+async fn unknown_codes_are_not_found() {
+    let bench = Bench::start().await;
+    let mut ada = bench.client().await;
+    ada.enter().await;
+    for kind in ["join_lobby", "watch_lobby"] {
+        ada.send(json!({ "type": kind, "code": "QQQQQQ", "name": "Ada" }))
+            .await;
+        assert_eq!(ada.receive().await["code"], "lobby_not_found");
+    }
+}
+
+#[tokio::test]
+async fn quick_play_finds_a_public_table() {
+    let mut bench = Bench::start().await;
+    let (_ada, seat) = bench.seated_client().await;
+    bench
+        .registry
+        .public_add(&[seat.code.to_string()])
+        .await
+        .unwrap();
+    let mut ben = bench.client().await;
+    ben.enter().await;
+    ben.send(json!({ "type": "quick_play", "name": "Ben" }))
+        .await;
+    let join = bench.node.ask().await;
+    assert_eq!(join.code, seat.code);
+    assert!(matches!(
+        &join.request,
+        Request::Join {
+            only_if_public: true,
+            ..
+        }
+    ));
+    bench.node.refuse(&join, ErrorCode::LobbyFull);
+    let create = bench.node.ask().await;
+    assert!(matches!(
+        &create.request,
+        Request::Create { public: true, .. }
+    ));
+}
+
+#[tokio::test]
+async fn a_partial_state_leaves_out_what_has_not_changed() {
+    let mut bench = Bench::start().await;
+    let mut ada = bench.client().await;
+    ada.send(json!({ "type": "hello", "token": null, "partial": true }))
+        .await;
+    ada.receive_until(|message| message["type"] == "state")
+        .await;
+    ada.send(json!({ "type": "create_lobby", "name": "Ada" }))
+        .await;
+    let ask = bench.node.ask().await;
+    bench.node.done(&ask);
+    bench.node.show(ask.code, 1, &[ask.connection]);
+    assert!(ada.receive().await.get("lobby").is_some());
+    bench.node.show(ask.code, 2, &[ask.connection]);
+    let second = ada.receive().await;
+    assert_eq!((&second["seq"], second.get("lobby")), (&json!(2), None));
+}
+
+#[tokio::test]
+async fn a_frame_that_is_too_long_is_1009() {
+    let bench = Bench::start().await;
+    let mut just = bench.client().await;
+    just.enter().await;
+    let padding = |bytes: usize| {
+        let head = r#"{"type":"ping","x":""#;
+        format!("{head}{}\"}}", "x".repeat(bytes - head.len() - 2))
+    };
+    just.send_text(&padding(64 * 1024)).await;
+    assert_eq!(just.receive().await["type"], "pong");
+    just.send_text(&padding(64 * 1024 + 1)).await;
+    assert_eq!(just.closed().await, 1009);
+    let mut far = bench.client().await;
+    far.send_text(&padding(4 * 1024 * 1024)).await;
+    assert_eq!(far.closed().await, 1009);
+}
+
+#[tokio::test]
+async fn a_flood_is_closed_with_1008() {
+    let bench = Bench::start().await;
+    let mut ada = bench.client().await;
+    ada.enter().await;
+    for _ in 0..200 {
+        ada.send_text(r#"{"type":"ping"}"#).await;
+    }
+    let limited = ada
+        .receive_until(|message| message["type"] == "error")
+        .await;
+    assert_eq!(limited["code"], "rate_limited");
+    assert!(limited["retry_after_ms"].as_u64().unwrap() > 0);
+    assert_eq!(ada.closed().await, 1008);
+}
+
+#[tokio::test]
+async fn whoever_says_no_hello_is_closed_with_4408() {
+    let bench = Bench::start().await;
+    let mut silent = bench.client().await;
+    let began = tokio::time::Instant::now();
+    assert_eq!(silent.closed().await, 4408);
+    assert!(began.elapsed() >= Duration::from_secs(9));
+}
+
+#[tokio::test]
+async fn too_many_connections_are_busy_and_1013() {
+    let bench = Bench::with(|config| config.max_connections_per_ip = Limit::at_most(2)).await;
+    let first = bench.client().await;
+    let _second = bench.client().await;
+    let mut third = bench.client().await;
+    let busy = third.receive().await;
+    assert_eq!(
+        (&busy["code"], busy["retry_after_ms"].is_u64()),
+        (&json!("busy"), true)
+    );
+    assert_eq!(third.closed().await, 1013);
+    drop(first);
+    bench.until(|health| health["connections"] == 1).await;
+    let mut fourth = bench.client().await;
+    fourth.enter().await;
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_are_turned_away() {
+    let origins = vec!["https://wizard.example".to_owned()];
+    let bench = Bench::with(|config| config.allowed_origins = origins).await;
+    let mut page = Client::connect_from(bench.address(), "https://elsewhere.example").await;
+    assert_eq!(page.closed().await, 1008);
+    let mut own = Client::connect_from(bench.address(), "https://wizard.example").await;
+    own.enter().await;
+    let mut program = bench.client().await;
+    program.enter().await;
+}
+
+#[tokio::test]
+async fn one_address_creates_only_so_many_lobbies() {
+    let mut bench = Bench::with(|config| config.lobby_create_rate = Limit::at_most(1)).await;
+    let (_ada, _seat) = bench.seated_client().await;
+    let mut ben = bench.client().await;
+    ben.enter().await;
+    ben.send(json!({ "type": "create_lobby", "name": "Ben" }))
+        .await;
+    assert_eq!(ben.receive().await["code"], "rate_limited");
+    assert!(bench.node.asks_so_far().is_empty());
+}
+
+#[tokio::test]
+async fn without_an_accepting_node_new_tables_are_busy() {
+    let bench = Bench::start().await;
+    let mut ada = bench.client().await;
+    ada.enter().await;
+    bench.node.accept(false);
+    let status = ada.receive().await;
+    assert_eq!(
+        (&status["accepting_games"], &status["reason"]),
+        (&json!(false), &json!("full"))
+    );
+    for kind in ["create_lobby", "quick_play"] {
+        ada.send(json!({ "type": kind, "name": "Ada" })).await;
+        let busy = ada.receive().await;
+        assert_eq!(
+            (&busy["code"], busy["retry_after_ms"].is_u64()),
+            (&json!("busy"), true)
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_end_closes_sockets_with_1012_and_says_goodbye() {
+    let mut bench = Bench::start().await;
+    let (mut ada, _seat) = bench.seated_client().await;
+    let gone = bench.gateway.id.clone();
+    bench.gateway.process.shutdown.begin();
+    assert_eq!(ada.closed().await, 1012);
+    bench.gateway.ended().await;
+    let servers = bench.registry.servers().await.unwrap();
+    assert!(servers.iter().all(|server| server.id != gone));
+}
+
+#[tokio::test]
+async fn operators_see_nodes_and_lobbies() {
+    let mut bench = Bench::start().await;
+    let (_ada, seat) = bench.seated_client().await;
+    let (status, nodes) = bench.gateway.operations("/nodes").await;
+    assert_eq!(status, 200);
+    let game = nodes
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|node| node["role"] == "game")
+        .unwrap();
+    assert_eq!(
+        (&game["link"], &game["id"]),
+        (&json!("up"), &json!(Node::ID))
+    );
+    let own = nodes
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|node| node["role"] == "gateway")
+        .unwrap();
+    assert_eq!(
+        (&own["link"], &own["state"]),
+        (&Value::Null, &json!("ready"))
+    );
+    let (status, lobby) = bench
+        .gateway
+        .operations(&format!("/lobbies/{}", seat.code))
+        .await;
+    assert_eq!(
+        (status, &lobby["owner"], &lobby["status"]),
+        (200, &json!(Node::ID), &json!("waiting"))
+    );
+    assert_eq!(bench.gateway.operations("/lobbies/QQQQQQ").await.0, 404);
+    bench
+        .until(|health| health["connections"] == 1 && health["sessions"] == 1)
+        .await;
+    assert_eq!(bench.gateway.operations("/ready").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_gateway_without_a_game_node_is_not_ready() {
+    let registry = registry::Registry::in_process(registry::Lifetimes::default());
+    let gateway = bench::Gateway::start(config("gateway-alone"), registry);
+    let (status, body) = gateway
+        .until_operations("/ready", |body| {
+            let ok = |name: &str| {
+                body["checks"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|check| check["name"] == name && check["ok"] == true)
+            };
+            ok("registry") && ok("listener")
+        })
+        .await;
+    assert_eq!((status, &body["ready"]), (503, &json!(false)));
+}
+
+#[tokio::test]
+async fn the_page_keeps_to_itself() {
+    let bench = Bench::start().await;
+    let page = bench.gateway.get("/").await;
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    let head = page.to_lowercase();
+    for header in [
+        "content-security-policy: default-src 'self'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cache-control: no-cache",
+        "content-type: text/html",
+    ] {
+        assert!(head.contains(header), "{header} in {page}");
+    }
+    assert!(
+        bench
+            .gateway
+            .get("/no/such/page")
+            .await
+            .starts_with("HTTP/1.1 404")
+    );
+}
