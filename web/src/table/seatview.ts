@@ -37,6 +37,7 @@ export function whoIs(lobby: Lobby, you: number | null, seat: number): Who {
 export function seatViews(lobby: Lobby, game: Game): SeatView[] {
   const { observation, you } = game
   const left = tricksLeft(observation.cards, observation.tricks)
+  const beforeTricks = observation.phase === 'bid' || observation.phase === 'choose_trump'
   const iAmHost = you !== null && lobby.players[you]?.id === lobby.host_id
   return lobby.players.map((player, seat) => {
     const bid = observation.bids[seat] ?? null
@@ -55,7 +56,7 @@ export function seatViews(lobby: Lobby, game: Game): SeatView[] {
       bid,
       bidHidden: bid === null && observation.bid_made[seat] === true,
       tricks,
-      tone: bid === null || observation.phase !== 'play' ? 'open' : toneOf(bid, tricks, left),
+      tone: bid === null || beforeTricks ? 'open' : toneOf(bid, tricks, left),
       pips: bid === null ? [] : pipsOf(bid, tricks),
       score: observation.scores[seat] ?? 0,
     }
