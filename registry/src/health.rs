@@ -1,6 +1,6 @@
 //! Whether the registry answers, and whether it is still the same one.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::watch;
@@ -28,9 +28,9 @@ pub struct Health {
 /// Collects what the connections see; shared by all of one registry.
 pub(crate) struct HealthCell {
     sender: watch::Sender<Health>,
-    /// A presence thread probes each second: it alone says that the registry is away, so that one
-    /// broken connection of a pool does not.
-    probed: AtomicBool,
+    /// Presence threads, which probe each second: while there is one it alone says that the
+    /// registry is away, so that one broken connection of a pool does not.
+    probers: AtomicUsize,
     /// The registry was never reached, and that has been said.
     missed: AtomicBool,
     /// The registry's clock when it last answered, and when that was here.
@@ -54,7 +54,7 @@ impl HealthCell {
         };
         Self {
             sender: watch::Sender::new(health),
-            probed: AtomicBool::new(false),
+            probers: AtomicUsize::new(0),
             missed: AtomicBool::new(false),
             clock: Mutex::new(None),
         }
@@ -64,8 +64,21 @@ impl HealthCell {
         self.sender.subscribe()
     }
 
-    pub(crate) fn set_probed(&self, probed: bool) {
-        self.probed.store(probed, Ordering::Relaxed);
+    pub(crate) fn reachable(&self) -> bool {
+        self.sender.borrow().reachable
+    }
+
+    pub(crate) fn add_prober(&self) {
+        self.probers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_prober(&self) {
+        self.probers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether this sight counts.
+    fn believes(&self, sight: Sight) -> bool {
+        sight == Sight::Heartbeat || self.probers.load(Ordering::Relaxed) == 0
     }
 
     /// The registry's clock now, in epoch ms: never ahead of it, behind by a round trip at most.
@@ -82,7 +95,7 @@ impl HealthCell {
     }
 
     pub(crate) fn answered(&self, sight: Sight) {
-        if sight == Sight::Other && self.probed.load(Ordering::Relaxed) {
+        if !self.believes(sight) {
             return;
         }
         self.sender.send_if_modified(|health| {
@@ -96,7 +109,7 @@ impl HealthCell {
     }
 
     pub(crate) fn failed(&self, sight: Sight, error: &RegistryError) {
-        if sight == Sight::Other && self.probed.load(Ordering::Relaxed) {
+        if !self.believes(sight) {
             return;
         }
         self.sender.send_if_modified(|health| {

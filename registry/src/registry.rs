@@ -85,7 +85,7 @@ impl Registry {
 
     /// Whether the last operations worked; in-process always.
     pub fn reachable(&self) -> bool {
-        self.backend.health_cell().subscribe().borrow().reachable
+        self.backend.health_cell().reachable()
     }
 
     /// Whether it can be reached, which run of Redis answers, over which connection.

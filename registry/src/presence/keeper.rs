@@ -97,7 +97,7 @@ impl Keeper {
 
     /// Runs until the last handle is gone, or it is told to leave.
     pub(super) async fn run(mut self, subscriber: Box<dyn Subscriber>) {
-        self.health.set_probed(true);
+        self.health.add_prober();
         let (listener, mut line) = listener::start(subscriber);
         // Subscribed first, so that nobody is missed between the list and the first message.
         if let Ok(Some(first)) = timeout(SUBSCRIBE_PATIENCE, line.recv()).await {
@@ -123,7 +123,7 @@ impl Keeper {
         }
         listener.abort();
         self.shared.end();
-        self.health.set_probed(false);
+        self.health.remove_prober();
     }
 
     fn next_due(&self) -> Instant {
@@ -155,10 +155,10 @@ impl Keeper {
         }
         self.retry_at = None;
         if let Err(error) = self.try_what_is_due(now).await {
-            self.health.failed(Sight::Heartbeat, &error);
             self.shared
                 .checks
                 .send_modify(|checks| checks.current = false);
+            self.health.failed(Sight::Heartbeat, &error);
             let now = Instant::now();
             self.retry_at = Some(now + self.backoff.next());
             self.beat_at = now;
@@ -192,7 +192,10 @@ impl Keeper {
         let beat = self.heartbeats.beat(&own, self.config.ttl).await?;
         self.health.answered(Sight::Heartbeat);
         self.backoff.reset();
-        self.beat_at = Instant::now() + self.config.heartbeat_interval;
+        let now = Instant::now();
+        // So late that the own entry has lapsed meanwhile: others may have given this one up.
+        self.hello_due |= self.ready && now > self.beat_at + self.config.ttl;
+        self.beat_at = now + self.config.heartbeat_interval;
         match beat.started_at {
             Some(started_at) => {
                 self.replaced = false;

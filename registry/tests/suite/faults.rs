@@ -6,6 +6,7 @@ use registry::{
     Claim, Claimed, Committed, Epoch, Event, Kind, RedisConfig, Registry, RegistryError, Seq,
 };
 
+use super::proxy::Proxy;
 use super::redis_server::{RedisServer, free_port, spawn};
 use super::world::{
     BORN, World, commit, connect, create, event, join, owner, presence, quick, until, within,
@@ -206,6 +207,59 @@ async fn a_stopped_redis_is_left_and_found_again() {
     })
     .await;
     all_see(&[&one, &two], 2).await;
+}
+
+#[tokio::test]
+async fn a_silent_connection_is_given_up() {
+    let world = World::redis();
+    let proxy = Proxy::start(world.server().port()).await;
+    let registry = Registry::redis(&RedisConfig::new(proxy.url())).expect("a valid configuration");
+    let mut patient = quick();
+    patient.ttl = Duration::from_secs(15);
+    let member = registry
+        .join(presence("one", "game", 1), patient)
+        .expect("a valid configuration");
+    within("ready", member.ready()).await;
+    let (epoch, seq) = create(&registry, "AAAAAA").await;
+    let next = commit("AAAAAA", 1, epoch, seq.0 + 1);
+    let answer = registry.commit(std::slice::from_ref(&next)).await;
+    assert!(matches!(answer[0], Ok(Committed::Ok)), "{answer:?}");
+
+    proxy.silence();
+    let start = tokio::time::Instant::now();
+    let mut health = registry.health();
+    within("it is missed", health.wait_for(|health| !health.reachable))
+        .await
+        .expect("alive");
+    within("it is back", health.wait_for(|health| health.reachable))
+        .await
+        .expect("alive");
+    until("commits go again", || async {
+        let answer = registry.commit(std::slice::from_ref(&next)).await;
+        matches!(answer[0], Ok(Committed::Ok))
+    })
+    .await;
+    until("the pool goes again", || async {
+        registry.owner("AAAAAA").await.is_ok()
+    })
+    .await;
+    let mut sessions = member.sessions();
+    within("messages come again", async {
+        while sessions.try_recv().is_err() {
+            let told = world
+                .one
+                .publish_session("a", registry::Generation(1))
+                .await;
+            told.expect("Redis itself is well");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert!(
+        start.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 #[tokio::test]

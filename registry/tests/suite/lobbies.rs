@@ -504,6 +504,21 @@ pub(crate) async fn a_deleted_lobby_stays_dead(world: &World) {
         "a tombstone is there"
     );
 
+    let mut revive = claim("BBBBBB", 2, Epoch(epoch.0 + 5), seq);
+    let (saved, status) = ("newer".into(), "playing".to_owned());
+    revive.handed = Some(Handed {
+        epoch: Epoch(epoch.0 + 5),
+        seq,
+        saved,
+        status,
+    });
+    assert_eq!(
+        taken(&world.one, &revive).await.2,
+        "newer",
+        "the end was that of an older epoch"
+    );
+    assert!(!record(&world.one, "BBBBBB").await.deleted);
+
     until("the tombstone lapses", || async {
         world
             .one

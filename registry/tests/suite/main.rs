@@ -4,6 +4,7 @@
 mod faults;
 mod lobbies;
 mod presence;
+mod proxy;
 mod redis_server;
 mod sessions;
 mod world;

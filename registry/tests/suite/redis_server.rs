@@ -5,6 +5,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -75,12 +76,20 @@ impl Drop for RedisServer {
     }
 }
 
+/// A free port below those that the system gives to connections: one of these could take a port
+/// while its server is being restarted. No two tests get the same.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0))
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    const FIRST: u32 = 12_000;
+    const COUNT: u32 = 20_000;
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(101);
+    loop {
+        let number = start.wrapping_add(TAKEN.fetch_add(1, Ordering::Relaxed)) % COUNT;
+        let port = u16::try_from(FIRST + number).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Starts a server and waits until it takes connections.
@@ -100,13 +109,14 @@ pub(crate) fn spawn(port: u16, arguments: &[&str]) -> Child {
         .spawn()
         .expect("redis-server is installed");
     for _ in 0..500 {
-        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            return child;
-        }
+        let answers = TcpStream::connect(("127.0.0.1", port)).is_ok();
         assert!(
             child.try_wait().unwrap().is_none(),
             "redis-server has ended"
         );
+        if answers {
+            return child;
+        }
         sleep(Duration::from_millis(10));
     }
     panic!("redis-server does not answer");
