@@ -12,7 +12,7 @@ use crate::lobby::{
     Touch, Touched,
 };
 use crate::presence::{Beat, Heard, Listing, Message, Presence};
-use crate::session::{Session, SessionSet};
+use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
 
 pub(crate) type Answer<T> = Result<T, RegistryError>;
@@ -45,6 +45,9 @@ pub(crate) trait Backend: Send + Sync {
     async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>>;
     async fn session_create(&self, token: &TokenHash, player_id: &str) -> Answer<Session>;
     async fn session_set(&self, token: &TokenHash, session: &Session) -> Answer<SessionSet>;
+    async fn session_sit(&self, token: &TokenHash, seated: &Seated) -> Answer<()>;
+    async fn session_stand(&self, token: &TokenHash, lobby: &str) -> Answer<()>;
+    async fn sessions_read(&self, tokens: &[TokenHash]) -> Answer<Vec<Option<Session>>>;
     async fn session_renew(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>>;
     async fn session_drop(&self, token: &TokenHash, generation: Generation) -> Answer<bool>;
     async fn sessions_alive(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>>;

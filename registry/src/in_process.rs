@@ -23,7 +23,7 @@ use crate::lobby::{
 };
 use crate::presence::{Heard, Listing, Message};
 use crate::registry::{CREATE_WINDOW, check_code};
-use crate::session::{Session, SessionSet};
+use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
 
 /// One store, shared by all clones of its registry.
@@ -195,6 +195,26 @@ impl Backend for InProcess {
     async fn session_set(&self, token: &TokenHash, session: &Session) -> Answer<SessionSet> {
         let (mut store, now) = self.shared.enter();
         Ok(store.sessions.set(token, session, now))
+    }
+
+    async fn session_sit(&self, token: &TokenHash, seated: &Seated) -> Answer<()> {
+        let (mut store, now) = self.shared.enter();
+        store.sessions.sit(token, seated, now);
+        Ok(())
+    }
+
+    async fn session_stand(&self, token: &TokenHash, lobby: &str) -> Answer<()> {
+        let (mut store, now) = self.shared.enter();
+        store.sessions.stand(token, lobby, now);
+        Ok(())
+    }
+
+    async fn sessions_read(&self, tokens: &[TokenHash]) -> Answer<Vec<Option<Session>>> {
+        let (store, now) = self.shared.enter();
+        Ok(tokens
+            .iter()
+            .map(|token| store.sessions.read(token, now))
+            .collect())
     }
 
     async fn session_renew(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>> {

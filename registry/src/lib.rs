@@ -38,4 +38,4 @@ pub use presence::{
 
 pub use redis::RedisConfig;
 pub use registry::{Kind, Lifetimes, Registry};
-pub use session::{Session, SessionOpened, SessionSet};
+pub use session::{Seated, Session, SessionOpened, SessionSet};

@@ -29,7 +29,7 @@ use crate::lobby::{
     Touch, Touched,
 };
 use crate::presence::{Listing, Message};
-use crate::session::{Session, SessionSet};
+use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
 
 /// Without an answer for so long a commit has failed.
@@ -211,6 +211,18 @@ impl Backend for RedisBackend {
 
     async fn session_set(&self, token: &TokenHash, session: &Session) -> Answer<SessionSet> {
         self.set_session(token, session).await
+    }
+
+    async fn session_sit(&self, token: &TokenHash, seated: &Seated) -> Answer<()> {
+        self.sit_session(token, seated).await
+    }
+
+    async fn session_stand(&self, token: &TokenHash, lobby: &str) -> Answer<()> {
+        self.stand_session(token, lobby).await
+    }
+
+    async fn sessions_read(&self, tokens: &[TokenHash]) -> Answer<Vec<Option<Session>>> {
+        self.read_sessions(tokens).await
     }
 
     async fn session_renew(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>> {

@@ -14,7 +14,7 @@ use crate::lobby::{
 };
 use crate::presence::{Membership, Message, Presence, PresenceConfig};
 use crate::redis::{RedisBackend, RedisConfig};
-use crate::session::{Session, SessionSet};
+use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
 
 /// How long things live that nobody renews.
@@ -208,6 +208,22 @@ impl Registry {
     /// Also writes it back when Redis has lost it.
     pub async fn session_set(&self, token: &TokenHash, session: &Session) -> Answer<SessionSet> {
         self.backend.session_set(token, session).await
+    }
+
+    /// Writes where a player sits now, whatever else the session says; it lives anew, and is
+    /// written back when Redis has lost it.
+    pub async fn session_sit(&self, token: &TokenHash, seated: &Seated) -> Answer<()> {
+        self.backend.session_sit(token, seated).await
+    }
+
+    /// Writes that a player sits at no table, if the session still names this one.
+    pub async fn session_stand(&self, token: &TokenHash, lobby: &str) -> Answer<()> {
+        self.backend.session_stand(token, lobby).await
+    }
+
+    /// What sessions say, without renewing them; nothing for each that is gone.
+    pub async fn sessions_read(&self, tokens: &[TokenHash]) -> Answer<Vec<Option<Session>>> {
+        self.backend.sessions_read(tokens).await
     }
 
     /// Lets sessions live anew; false for each that is gone.

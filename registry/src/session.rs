@@ -17,6 +17,19 @@ pub struct Session {
     pub generation: Generation,
 }
 
+/// Where a player has sat down to play or watch, as the lobby's owner writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seated {
+    /// Who.
+    pub player_id: String,
+    /// The generation by which the owner knows them; a higher stored one stays.
+    pub generation: Generation,
+    /// What they call themselves now; none leaves it as it is.
+    pub name: Option<String>,
+    /// The lobby.
+    pub lobby: String,
+}
+
 /// The answer to writing a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionSet {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::expiring::Expiring;
-use crate::session::{Session, SessionSet};
+use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, TokenHash};
 
 pub(super) struct Sessions {
@@ -51,6 +51,31 @@ impl Sessions {
         }
         self.entries.put(*token, session.clone(), self.ttl, now);
         SessionSet::Ok
+    }
+
+    pub(super) fn sit(&mut self, token: &TokenHash, seated: &Seated, now: u64) {
+        let stored = self.entries.get(token, now);
+        let session = Session {
+            player_id: seated.player_id.clone(),
+            name: (seated.name.clone()).or_else(|| stored.and_then(|stored| stored.name.clone())),
+            lobby: Some(seated.lobby.clone()),
+            generation: stored.map_or(seated.generation, |stored| {
+                stored.generation.max(seated.generation)
+            }),
+        };
+        self.entries.put(*token, session, self.ttl, now);
+    }
+
+    pub(super) fn stand(&mut self, token: &TokenHash, lobby: &str, now: u64) {
+        if let Some(stored) = self.entries.get_mut(token, now)
+            && stored.lobby.as_deref() == Some(lobby)
+        {
+            stored.lobby = None;
+        }
+    }
+
+    pub(super) fn read(&self, token: &TokenHash, now: u64) -> Option<Session> {
+        self.entries.get(token, now).cloned()
     }
 
     pub(super) fn renew(&mut self, token: &TokenHash, now: u64) -> bool {

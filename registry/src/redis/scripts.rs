@@ -24,6 +24,8 @@ script!(LIST: "clock", "list");
 script!(DEPART: "depart");
 script!(SESSION_OPEN: "clock", "session_open");
 script!(SESSION_SET: "session_set");
+script!(SESSION_SIT: "session_sit");
+script!(SESSION_STAND: "session_stand");
 script!(SESSION_DROP: "session_drop");
 script!(PUBLIC_ADD: "clock", "public_add");
 script!(PUBLIC_LIST: "clock", "public_list");

@@ -1,12 +1,12 @@
 //! Sessions in Redis.
 
-use redis::Pipeline;
+use redis::{FromRedisValue, Pipeline};
 
 use super::reply::read;
 use super::scripts;
 use super::{RedisBackend, milliseconds};
 use crate::backend::Answer;
-use crate::session::{Session, SessionSet};
+use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, RegistryError, TokenHash};
 
 /// Sessions asked about at once: bounds what one batch makes Redis and the pool's others wait.
@@ -14,6 +14,8 @@ const BATCH: usize = 500;
 
 /// Player, generation, name, lobby.
 type Row = (String, u64, Option<String>, Option<String>);
+/// The same of a session that may be gone.
+type MaybeRow = (Option<String>, Option<u64>, Option<String>, Option<String>);
 
 impl RedisBackend {
     /// Opens a session; makes it if a player is given.
@@ -71,6 +73,42 @@ impl RedisBackend {
         }
     }
 
+    pub(super) async fn sit_session(&self, token: &TokenHash, seated: &Seated) -> Answer<()> {
+        let key = self.keys.session(token);
+        let mut call = scripts::SESSION_SIT.script().key(&key);
+        call.arg(milliseconds(self.lifetimes.session))
+            .arg(&seated.player_id)
+            .arg(seated.generation.0)
+            .arg(seated.name.as_deref().unwrap_or_default())
+            .arg(&seated.lobby);
+        self.pool.script(&call, &key).await.map(drop)
+    }
+
+    pub(super) async fn stand_session(&self, token: &TokenHash, lobby: &str) -> Answer<()> {
+        let key = self.keys.session(token);
+        let mut call = scripts::SESSION_STAND.script().key(&key);
+        call.arg(lobby);
+        self.pool.script(&call, &key).await.map(drop)
+    }
+
+    pub(super) async fn read_sessions(&self, tokens: &[TokenHash]) -> Answer<Vec<Option<Session>>> {
+        let rows: Vec<MaybeRow> = self
+            .each(tokens, |pipeline, key| {
+                let fields = ["player_id", "generation", "name", "lobby"];
+                pipeline.cmd("HMGET").arg(key).arg(&fields);
+            })
+            .await?;
+        let session = |(player_id, generation, name, lobby): MaybeRow| {
+            Some(Session {
+                player_id: player_id?,
+                name,
+                lobby,
+                generation: Generation(generation?),
+            })
+        };
+        Ok(rows.into_iter().map(session).collect())
+    }
+
     pub(super) async fn renew_sessions(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>> {
         let ttl_ms = milliseconds(self.lifetimes.session);
         self.each(tokens, |pipeline, key| {
@@ -97,22 +135,18 @@ impl RedisBackend {
         read(self.pool.script(&call, &key).await?, &key)
     }
 
-    async fn each(
+    async fn each<T: FromRedisValue>(
         &self,
         tokens: &[TokenHash],
         add: impl Fn(&mut Pipeline, String) + Sync,
-    ) -> Answer<Vec<bool>> {
+    ) -> Answer<Vec<T>> {
         let mut answers = Vec::with_capacity(tokens.len());
         for batch in tokens.chunks(BATCH) {
             let mut pipeline = redis::pipe();
             for token in batch {
                 add(&mut pipeline, self.keys.session(token));
             }
-            answers.extend(
-                self.pool
-                    .pipeline::<Vec<bool>>(&pipeline, "sessions")
-                    .await?,
-            );
+            answers.extend(self.pool.pipeline::<Vec<T>>(&pipeline, "sessions").await?);
         }
         Ok(answers)
     }

@@ -50,6 +50,7 @@ on_both! {
     sessions:
         a_token_keeps_its_player,
         an_older_connection_changes_nothing,
+        a_lobbys_owner_writes_where_its_people_sit,
         sessions_live_while_they_are_renewed;
     presence:
         everybody_learns_of_start_and_stop,

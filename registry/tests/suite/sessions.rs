@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::{Generation, Session, SessionSet, TokenHash};
+use registry::{Generation, Seated, Session, SessionSet, TokenHash};
 
 use super::world::{SESSION_TTL, World, until, within};
 
@@ -214,4 +214,57 @@ pub(crate) async fn sessions_live_while_they_are_renewed(world: &World) {
         world.one.sessions_alive(&[TOKEN]).await.expect("an answer") == [false]
     })
     .await;
+}
+
+pub(crate) async fn a_lobbys_owner_writes_where_its_people_sit(world: &World) {
+    let created = world.one.session_create(&TOKEN, "0123456789ab");
+    let created = created.await.expect("an answer");
+    let read = async || {
+        let sessions = world.other.sessions_read(&[TOKEN, OTHER]).await;
+        <[_; 2]>::try_from(sessions.expect("an answer")).expect("one each")
+    };
+    let sits = async |token, name: Option<&str>, lobby: &str, generation| {
+        let seated = Seated {
+            player_id: "0123456789ab".to_owned(),
+            generation,
+            name: name.map(str::to_owned),
+            lobby: lobby.to_owned(),
+        };
+        let written = world.one.session_sit(token, &seated).await;
+        written.expect("an answer");
+    };
+    let session = |name: &str, lobby: Option<&str>, generation| {
+        Some(Session {
+            player_id: "0123456789ab".to_owned(),
+            name: Some(name.to_owned()),
+            lobby: lobby.map(str::to_owned),
+            generation,
+        })
+    };
+
+    sits(&TOKEN, Some("Ada"), "AAAAAA", Generation(1)).await;
+    let expected = session("Ada", Some("AAAAAA"), created.generation);
+    assert_eq!(read().await, [expected, None], "a newer generation stays");
+
+    let later = Generation(created.generation.0 + 1);
+    sits(&TOKEN, None, "BBBBBB", later).await;
+    let expected = session("Ada", Some("BBBBBB"), later);
+    assert_eq!(read().await, [expected.clone(), None], "the name stays");
+
+    let stands = async |lobby| {
+        let written = world.other.session_stand(&TOKEN, lobby).await;
+        written.expect("an answer");
+    };
+    stands("AAAAAA").await;
+    assert_eq!(read().await, [expected, None], "they sit elsewhere by now");
+    stands("BBBBBB").await;
+    assert_eq!(read().await, [session("Ada", None, later), None]);
+
+    // Lost, and written back by the lobby's owner; nobody stands up from nowhere.
+    let gone = world.one.session_drop(&TOKEN, later).await;
+    assert!(gone.expect("an answer"));
+    stands("BBBBBB").await;
+    assert_eq!(read().await, [None, None]);
+    sits(&TOKEN, Some("Ada"), "CCCCCC", later).await;
+    assert_eq!(read().await, [session("Ada", Some("CCCCCC"), later), None]);
 }
