@@ -123,6 +123,21 @@ pub struct Census {
     pub active_games: u32,
 }
 
+impl Census {
+    /// This sum with one lobby's part of it changed.
+    pub fn change(&mut self, before: Census, after: Census) {
+        let change = |sum: &mut u32, before: u32, after: u32| *sum = *sum - before + after;
+        change(&mut self.players, before.players, after.players);
+        change(&mut self.sessions, before.sessions, after.sessions);
+        change(&mut self.connections, before.connections, after.connections);
+        change(
+            &mut self.active_games,
+            before.active_games,
+            after.active_games,
+        );
+    }
+}
+
 impl Lobby {
     /// Seats the host at a new table. It is nobody's yet: [`Lobby::own`] comes next.
     pub fn found(

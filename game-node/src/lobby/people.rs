@@ -134,6 +134,13 @@ impl Lobby {
         }
     }
 
+    /// What the sessions of all people say once this lobby is no more.
+    pub fn farewell(&self) -> Vec<SessionChange> {
+        let owners = self.places.iter().filter_map(Place::owner);
+        let change = |person: &Person| self.session_change(person, SessionPlace::Elsewhere);
+        self.people().chain(owners).map(change).collect()
+    }
+
     /// Everybody who is not here but still belongs here, the owners of replaced seats included.
     pub fn absent(&self, now: Instant) -> Vec<Absent> {
         let owners = self.places.iter().filter_map(Place::owner);
@@ -166,13 +173,17 @@ impl Lobby {
     }
 
     pub(super) fn session_says(&self, person: &Person, place: SessionPlace, effects: &mut Effects) {
-        effects.push(Effect::Session(SessionChange {
+        effects.push(Effect::Session(self.session_change(person, place)));
+    }
+
+    fn session_change(&self, person: &Person, place: SessionPlace) -> SessionChange {
+        SessionChange {
             token: person.token.clone(),
             player: person.player.clone(),
             generation: person.generation,
             code: self.code,
             place,
-        }));
+        }
     }
 
     /// Nobody is left: who watches is sent away, and nobody can come back.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use protocol::ErrorCode;
 use protocol::lobby::AiLevel;
-use rules::{Action, Event, Game, Observation, Options, Seat, SeatCount};
+use rules::{Action, Card, Event, Game, Observation, Options, Seat, SeatCount};
 
 use super::effect::Effects;
 use super::{Chance, Effect, Lobby, Pace, Refusal, Stage};
@@ -53,6 +53,8 @@ pub struct Question {
     pub options: Options,
     /// What the seat sees.
     pub observation: Observation,
+    /// All cards that it has seen played in this round, in order.
+    pub plays: Vec<Card>,
 }
 
 impl Play {
@@ -199,6 +201,7 @@ impl Lobby {
             level: self.places[seat.index()].level(),
             options: *play.game.options(),
             observation: play.game.observe(Some(seat)),
+            plays: play.game.plays().to_vec(),
         })
     }
 

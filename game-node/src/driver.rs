@@ -1,0 +1,408 @@
+//! The loop around the lobbies: takes what comes, steps the lobby that it is for, commits what has
+//! changed, and only then lets the effects out.
+//!
+//! It decides nothing about a table. One thread: no lobby is ever touched from another, and nothing
+//! here waits for the registry; what is under way there comes back as a message of its own.
+//!
+//! Invariants: nothing that is not committed is ever shown or answered; of one lobby, answers,
+//! partings and pictures leave in the order of its steps.
+
+mod asks;
+mod batch;
+mod creation;
+mod faults;
+mod gateways;
+mod probe;
+mod table;
+#[cfg(test)]
+mod tests;
+mod upkeep;
+
+use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use protocol::LobbyCode;
+use registry::{Events, Membership, State};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::time::DelayQueue;
+use tracing::{error, info};
+
+use self::creation::Creations;
+use self::gateways::Gateways;
+use self::table::{Outgoing, Table};
+use self::upkeep::Rounds;
+use crate::ai::{Bridge, Matter};
+use crate::chance;
+use crate::health::HealthCell;
+use crate::link::FromLink;
+use crate::load::Load;
+use crate::lobby::{Census, Input, LinkId, Pace, Refusal, Surroundings};
+use crate::metrics::Metrics;
+use crate::store::Store;
+
+/// Messages that wait for the lobbies; a link that has more to say waits in its socket.
+pub(crate) const INBOX_MESSAGES: usize = 1024;
+/// Messages that are taken before what has changed is committed.
+const TAKEN_AT_ONCE: usize = 256;
+/// Between two looks at everything that is not driven by a message.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What the driver is told at its start.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) pace: Pace,
+    pub(crate) session_ttl: Duration,
+    pub(crate) max_lobbies: chassis::environment::Limit,
+    pub(crate) max_active_games: chassis::environment::Limit,
+    pub(crate) drain_timeout: Duration,
+}
+
+/// What comes in from outside.
+pub(crate) struct Inputs {
+    pub(crate) links: mpsc::Receiver<FromLink>,
+    /// Told once the start's self-check is done.
+    pub(crate) ready: tokio::sync::watch::Receiver<bool>,
+    /// Who comes and goes.
+    pub(crate) events: Events,
+    /// Turns true when operators ask this node to leave.
+    pub(crate) drain_requested: tokio::sync::watch::Receiver<bool>,
+    pub(crate) shutdown: chassis::Shutdown,
+}
+
+/// Whether this node wants more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Starting,
+    Ready,
+    Draining { since: Instant },
+}
+
+/// What has been under way at the registry.
+enum Finished {
+    Batch(batch::Batch, Vec<crate::store::Written>),
+    Created(
+        Box<creation::Creation>,
+        Result<registry::Created, registry::RegistryError>,
+    ),
+    Touched(Vec<(LobbyCode, Option<registry::Touched>)>),
+    Sessions(Vec<upkeep::Found>),
+    Probed {
+        link: LinkId,
+        request: u64,
+        failure: Option<String>,
+    },
+    /// Nobody waits for it.
+    Nothing,
+}
+
+/// All lobbies of this node and everything that reaches them.
+pub(crate) struct Driver {
+    settings: Settings,
+    store: Store,
+    membership: Membership,
+    readiness: chassis::Readiness,
+    health: Arc<HealthCell>,
+    metrics: Metrics,
+    load: Load,
+    phase: Phase,
+    tables: HashMap<LobbyCode, Table>,
+    creations: Creations,
+    /// Sum over all tables.
+    census: Census,
+    surroundings: Surroundings,
+    accepting: bool,
+    gateways: Gateways,
+    bridge: Bridge,
+    timers: DelayQueue<LobbyCode>,
+    /// Lobbies that are to be written, or whose answers wait.
+    dirty: BTreeSet<LobbyCode>,
+    committing: bool,
+    under_way: FuturesUnordered<BoxFuture<'static, Finished>>,
+    rounds: Rounds,
+    probes_under_way: usize,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        settings: Settings,
+        store: Store,
+        membership: Membership,
+        readiness: chassis::Readiness,
+        health: Arc<HealthCell>,
+        bridge: Bridge,
+    ) -> Self {
+        Self {
+            rounds: Rounds::new(settings.session_ttl),
+            settings,
+            store,
+            membership,
+            readiness,
+            health,
+            metrics: Metrics::new(),
+            load: Load::default(),
+            phase: Phase::Starting,
+            tables: HashMap::new(),
+            creations: Creations::default(),
+            census: Census::default(),
+            surroundings: Surroundings::default(),
+            accepting: false,
+            gateways: Gateways::default(),
+            bridge,
+            timers: DelayQueue::new(),
+            dirty: BTreeSet::new(),
+            committing: false,
+            under_way: FuturesUnordered::new(),
+            probes_under_way: 0,
+        }
+    }
+
+    /// Until this node is told to stop and has said everything that it had to.
+    ///
+    /// Gives back the inbox: it is closed once the last link has written what it still had to.
+    pub(crate) async fn run(mut self, mut inputs: Inputs) -> mpsc::Receiver<FromLink> {
+        let mut taken = Vec::with_capacity(TAKEN_AT_ONCE);
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let shutdown = inputs.shutdown.clone();
+        let mut stop = pin!(shutdown.begun());
+        while !self.is_done() {
+            let timeout = self.bridge.next_timeout();
+            tokio::select! {
+                count = inputs.links.recv_many(&mut taken, TAKEN_AT_ONCE) => {
+                    assert!(count > 0, "the listener lives as long as the driver");
+                    for message in taken.drain(..) {
+                        self.hear(message);
+                    }
+                }
+                Some(due) = self.timers.next(), if !self.timers.is_empty() => {
+                    self.due(due.into_inner());
+                }
+                () = sleep_until(timeout), if timeout.is_some() => {
+                    let decided = self.bridge.expire(now());
+                    self.decided(decided);
+                }
+                Some(finished) = self.under_way.next(), if !self.under_way.is_empty() => {
+                    self.finished(finished);
+                }
+                scheduled = ticks.tick() => self.tick(scheduled),
+                Some(_) = inputs.events.next() => self.look_around(),
+                Ok(()) = inputs.ready.changed(), if self.phase == Phase::Starting => {
+                    self.become_ready();
+                }
+                Ok(()) = inputs.drain_requested.changed(), if !self.is_draining() => {
+                    self.begin_drain();
+                }
+                () = &mut stop, if !self.is_draining() => self.begin_drain(),
+            }
+            self.flush();
+        }
+        let lobbies = self.tables.len();
+        info!(lobbies, "drained");
+        inputs.links
+    }
+
+    fn hear(&mut self, message: FromLink) {
+        match message {
+            FromLink::GatewayUp {
+                link,
+                gateway,
+                outbox,
+            } => {
+                self.gateway_up(link, gateway, outbox);
+            }
+            FromLink::Gateway { link, message } => self.gateway_says(link, message),
+            FromLink::GatewayDown { link } => self.gateway_down(link),
+            FromLink::AiUp {
+                link,
+                ai_node,
+                outbox,
+            } => {
+                self.bridge.link_up(link, ai_node, outbox);
+                self.look_around();
+            }
+            FromLink::Ai { link, message } => {
+                let started = now();
+                let decided = self.bridge.hear(started, link, &message);
+                self.decided(decided);
+            }
+            FromLink::AiDown { link } => {
+                let decided = self.bridge.link_down(now(), link);
+                self.decided(decided);
+                self.look_around();
+            }
+        }
+    }
+
+    fn finished(&mut self, finished: Finished) {
+        match finished {
+            Finished::Batch(batch, written) => self.committed(batch, &written),
+            Finished::Created(creation, created) => self.created(*creation, created),
+            Finished::Touched(touched) => self.touched(touched),
+            Finished::Sessions(found) => self.sessions_found(found),
+            Finished::Probed {
+                link,
+                request,
+                failure,
+            } => self.probed(link, request, failure),
+            Finished::Nothing => {}
+        }
+    }
+
+    /// Steps a lobby with an input that nobody waits for; a refusal can't be.
+    fn step(&mut self, code: LobbyCode, input: Input) {
+        if let Some(Err(refusal)) = self.try_step(code, input, None) {
+            error!(%code, %refusal, "a lobby refused what was no wish");
+        }
+    }
+
+    /// Steps a lobby and takes its effects in; none if it is not here, or has just broken.
+    fn try_step(
+        &mut self,
+        code: LobbyCode,
+        input: Input,
+        asked: Option<&asks::Asked>,
+    ) -> Option<Result<(), Refusal>> {
+        let table = self.tables.get_mut(&code)?;
+        let at = now();
+        let stepped = catch_unwind(AssertUnwindSafe(|| table.lobby.step(at, input)));
+        let result = match stepped {
+            Ok(Ok(effects)) => {
+                table.take_in(effects, asked);
+                Ok(())
+            }
+            Ok(Err(refusal)) => Err(refusal),
+            Err(_panic) => {
+                self.broken(code, asked);
+                return None;
+            }
+        };
+        self.after_step(code);
+        Some(result)
+    }
+
+    /// Everything that may have changed by a step beside the lobby itself.
+    fn after_step(&mut self, code: LobbyCode) {
+        let Some(table) = self.tables.get_mut(&code) else {
+            return;
+        };
+        if table.wants_writing() || !table.outgoing.is_empty() {
+            self.dirty.insert(code);
+        }
+        table.set_timer(code, &mut self.timers);
+        let before = std::mem::replace(&mut table.census, table.lobby.census());
+        self.census.change(before, table.census);
+        self.update_acceptance();
+    }
+
+    fn due(&mut self, code: LobbyCode) {
+        if let Some(table) = self.tables.get_mut(&code) {
+            table.timer = None;
+            self.step(code, Input::Wake(chance::draw()));
+        }
+    }
+
+    /// Asks an AI for a move of a lobby that has been committed.
+    fn ask_ai(&mut self, matter: Matter) {
+        let table = self.tables.get(&matter.code);
+        // The turn may have passed meanwhile: then nobody needs a decision.
+        let question = table.and_then(|table| table.lobby.question(matter.game, matter.turn));
+        if let Some(question) = question {
+            let decided = self
+                .bridge
+                .ask(now(), uuid::Uuid::new_v4(), matter, question);
+            self.decided(decided);
+        }
+    }
+
+    fn decided(&mut self, decided: impl IntoIterator<Item = crate::ai::Decided>) {
+        for (verdict, took) in decided {
+            self.metrics.decided(took, verdict.action.is_some());
+            let Matter { code, game, turn } = verdict.matter;
+            let action = verdict.action;
+            self.step(
+                code,
+                Input::Decision {
+                    game,
+                    turn,
+                    action,
+                    chance: chance::draw(),
+                },
+            );
+        }
+    }
+
+    fn for_each_table(&mut self, mut step: impl FnMut(&mut Self, LobbyCode)) {
+        let codes: Vec<LobbyCode> = self.tables.keys().copied().collect();
+        for code in codes {
+            step(self, code);
+        }
+    }
+
+    fn become_ready(&mut self) {
+        self.phase = Phase::Ready;
+        self.update_acceptance();
+    }
+
+    fn begin_drain(&mut self) {
+        self.phase = Phase::Draining { since: now() };
+        info!(lobbies = self.tables.len(), "draining");
+        self.readiness.drain("draining");
+        self.membership.update(|own| own.state = State::Draining);
+        self.update_acceptance();
+    }
+
+    fn is_draining(&self) -> bool {
+        matches!(self.phase, Phase::Draining { .. })
+    }
+
+    /// Draining, with nothing left to do here.
+    fn is_done(&self) -> bool {
+        let Phase::Draining { since } = self.phase else {
+            return false;
+        };
+        if now().saturating_duration_since(since) >= self.settings.drain_timeout {
+            return true;
+        }
+        let is_saved = !self.committing && self.dirty.is_empty() && self.creations.is_empty();
+        is_saved && (self.tables.is_empty() || !self.is_relieved_by_another())
+    }
+
+    /// Whether another game node lives that stays. Tables are not handed to it yet, but as long as
+    /// it is there, there is time to play them to their end.
+    fn is_relieved_by_another(&self) -> bool {
+        let own = self.membership.own().id;
+        let servers = self.membership.servers_by_role(&crate::role());
+        servers
+            .iter()
+            .any(|node| node.id != own && node.state == State::Ready)
+    }
+
+    fn drop_table(&mut self, code: LobbyCode) {
+        if let Some(table) = self.tables.remove(&code) {
+            if let Some(timer) = &table.timer {
+                self.timers.try_remove(&timer.key);
+            }
+            self.census.change(table.census, Census::default());
+            self.dirty.remove(&code);
+            self.update_acceptance();
+        }
+    }
+}
+
+/// The clock of this runtime, which a test can pause.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at.into()).await;
+    }
+}

@@ -1,0 +1,150 @@
+//! What players want, and what is answered.
+
+use std::time::Instant;
+
+use protocol::LobbyCode;
+use protocol::link::{Ask, Outcome, Request, ToGateway};
+use tracing::debug;
+
+use super::{Driver, Outgoing, now};
+use crate::chance;
+use crate::lobby::{Connection, Input, LinkId, Refusal, Wish};
+
+/// A wish that is to be answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    connection: Connection,
+    number: u64,
+    /// What it is called in metrics.
+    name: &'static str,
+    since: Instant,
+}
+
+impl Asked {
+    fn new(wish: &Wish) -> Self {
+        let name = request_name(&wish.request);
+        Self {
+            connection: wish.connection,
+            number: wish.number,
+            name,
+            since: now(),
+        }
+    }
+
+    pub(super) fn connection(&self) -> Connection {
+        self.connection
+    }
+}
+
+impl Driver {
+    pub(super) fn ask(&mut self, link: LinkId, ask: Ask) {
+        let Ask {
+            person,
+            connection,
+            number,
+            code,
+            request,
+        } = ask;
+        let connection = Connection {
+            link,
+            id: connection,
+        };
+        let wish = Wish {
+            person,
+            connection,
+            number,
+            request,
+        };
+        let asked = Asked::new(&wish);
+        if !self.tables.contains_key(&code) {
+            return self.ask_for_unknown(code, wish, &asked);
+        }
+        if self.is_another_life(code, &wish.request) {
+            return self.answer(&asked, Outcome::NotOwner);
+        }
+        let may_start = !self.is_draining() && self.has_room_for_a_game();
+        let input = Input::Ask {
+            wish,
+            chance: chance::draw(),
+            may_start,
+        };
+        if let Some(Err(refusal)) = self.try_step(code, input, Some(&asked)) {
+            debug!(%code, command = asked.name, %refusal, "refused");
+            self.refuse_behind(code, asked, &refusal);
+        }
+    }
+
+    fn ask_for_unknown(&mut self, code: LobbyCode, wish: Wish, asked: &Asked) {
+        if matches!(wish.request, Request::Create { .. }) {
+            if let Err(refusal) = self.create(code, wish, asked.clone()) {
+                self.answer(asked, refused(&refusal));
+            }
+        } else {
+            self.answer(asked, Outcome::NotOwner);
+        }
+    }
+
+    /// A creation whose code another table has.
+    fn is_another_life(&self, code: LobbyCode, request: &Request) -> bool {
+        match request {
+            Request::Create { born, .. } => self.tables[&code].born.to_string() != *born,
+            _ => false,
+        }
+    }
+
+    /// A refusal keeps its place behind what its lobby has to say before.
+    fn refuse_behind(&mut self, code: LobbyCode, asked: Asked, refusal: &Refusal) {
+        let outcome = refused(refusal);
+        if let Some(table) = self.tables.get_mut(&code) {
+            table.outgoing.push(Outgoing::Answer { asked, outcome });
+            self.let_out(code);
+        }
+    }
+
+    pub(super) fn answer(&mut self, asked: &Asked, outcome: Outcome) {
+        let error = match &outcome {
+            Outcome::Refused { code, .. } => Some(code.as_str()),
+            Outcome::Done | Outcome::NotOwner => None,
+        };
+        self.metrics.answered(
+            asked.name,
+            now().saturating_duration_since(asked.since),
+            error,
+        );
+        let Asked {
+            connection, number, ..
+        } = *asked;
+        let answer = ToGateway::Answer {
+            connection: connection.id,
+            number,
+            outcome,
+        };
+        self.gateways.send(connection.link, answer);
+    }
+}
+
+pub(super) fn refused(refusal: &Refusal) -> Outcome {
+    Outcome::Refused {
+        code: refusal.code,
+        message: refusal.message.clone(),
+        retry_after_ms: refusal.retry_after_ms(),
+    }
+}
+
+fn request_name(request: &Request) -> &'static str {
+    match request {
+        Request::Create { .. } => "create",
+        Request::Join { .. } => "join",
+        Request::Watch => "watch",
+        Request::Attach => "attach",
+        Request::Leave => "leave",
+        Request::AddAi { .. } => "add_ai",
+        Request::RemovePlayer { .. } => "remove_player",
+        Request::SetOptions(_) => "set_options",
+        Request::Start => "start",
+        Request::Act { .. } => "act",
+        Request::ReplacePlayer { .. } => "replace_player",
+        Request::React { .. } => "react",
+        Request::ReturnToLobby => "return_to_lobby",
+    }
+}

@@ -1,0 +1,93 @@
+//! A lobby that has panicked: it goes on from its saved state, and nobody else notices.
+
+use std::time::Duration;
+
+use protocol::LobbyCode;
+use protocol::link::{Parting, ToGateway};
+use tracing::error;
+
+use super::asks::{Asked, refused};
+use super::{Driver, Finished, Outgoing, now};
+use crate::chance;
+use crate::lobby::{Input, Lobby, Refusal};
+use crate::store::Write;
+
+/// A second fault within this time ends the table: it would break for ever.
+const FAULTS_APART: Duration = Duration::from_mins(1);
+
+impl Driver {
+    /// A bug has shown itself in a lobby. What was done since its saved state has not been done.
+    pub(super) fn broken(&mut self, code: LobbyCode, asked: Option<&Asked>) {
+        let Some(table) = self.tables.get_mut(&code) else {
+            return;
+        };
+        // Where and why is in the panic's own line above.
+        error!(%code, "a lobby has broken");
+        let undone = std::mem::take(&mut table.outgoing)
+            .into_iter()
+            .filter_map(|outgoing| match outgoing {
+                Outgoing::Answer { asked, .. } => Some(asked),
+                Outgoing::Parted { .. } | Outgoing::Decide { .. } => None,
+            });
+        let undone: Vec<Asked> = undone.chain(asked.cloned()).collect();
+        table.sessions.clear();
+        let refusal = Refusal::unavailable("Something went wrong at this table; try it again.");
+        for asked in undone {
+            self.answer(&asked, refused(&refusal));
+        }
+        match self.restored(code) {
+            Some(lobby) => {
+                if let Some(table) = self.tables.get_mut(&code) {
+                    table.lobby = lobby;
+                }
+                self.step(code, Input::Wake(chance::draw()));
+            }
+            None => self.lose(code),
+        }
+    }
+
+    /// The lobby as it was saved last, with its people where they are.
+    fn restored(&mut self, code: LobbyCode) -> Option<Lobby> {
+        let at = now();
+        let table = self.tables.get_mut(&code)?;
+        let last = table.last_fault.replace(at);
+        if last.is_some_and(|last| at.saturating_duration_since(last) < FAULTS_APART) {
+            return None;
+        }
+        let (pace, surroundings) = (self.settings.pace, self.surroundings);
+        let mut lobby = Lobby::restore(at, code, &table.saved, surroundings, pace).ok()?;
+        // Above everything that was given to a commit, so that what follows is newer.
+        lobby.own(table.lobby.epoch(), table.formed.max(table.committed));
+        lobby.reconnect(&table.lobby);
+        Some(lobby)
+    }
+
+    /// The table ends, and its people are told.
+    fn lose(&mut self, code: LobbyCode) {
+        let Some(table) = self.tables.get(&code) else {
+            return;
+        };
+        error!(%code, "a table is lost: it broke twice within a minute");
+        let parted = table.lobby.connections().map(|to| {
+            let reason = Parting::Lost;
+            (
+                to.link,
+                ToGateway::Parted {
+                    code,
+                    connection: to.id,
+                    reason,
+                },
+            )
+        });
+        for (link, message) in parted.collect::<Vec<_>>() {
+            self.gateways.send(link, message);
+        }
+        let (delete, sessions) = (Write::Delete(table.delete(code)), table.lobby.farewell());
+        let store = self.store.clone();
+        self.under_way.push(Box::pin(async move {
+            store.write(&[delete], sessions).await;
+            Finished::Nothing
+        }));
+        self.drop_table(code);
+    }
+}

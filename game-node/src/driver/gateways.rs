@@ -1,0 +1,125 @@
+//! The gateways' links, and what they say beside players' wishes.
+
+use std::collections::HashMap;
+
+use protocol::link::{ToGateway, ToNode};
+use tracing::info;
+
+use super::{Driver, Finished, probe};
+use crate::link::Outbox;
+use crate::lobby::{Connection, Input, LinkId};
+
+/// Probe lobbies at once; each gateway asks for one when it starts.
+const MAX_PROBES: usize = 16;
+
+/// The links that are up.
+#[derive(Default)]
+pub(super) struct Gateways(HashMap<LinkId, Gateway>);
+
+struct Gateway {
+    name: String,
+    outbox: Outbox<ToGateway>,
+}
+
+impl Gateways {
+    /// Sends, if the link is still there: what its connections had is then theirs no more anyway.
+    pub(super) fn send(&self, link: LinkId, message: ToGateway) {
+        if let Some(gateway) = self.0.get(&link) {
+            // A link that does not drain is cut by its outbox, and says so by going down.
+            let _sent = gateway.outbox.send(message);
+        }
+    }
+
+    pub(super) fn send_to_all(&self, message: &ToGateway) {
+        for gateway in self.0.values() {
+            let _sent = gateway.outbox.send(message.clone());
+        }
+    }
+}
+
+impl Driver {
+    pub(super) fn gateway_up(&mut self, link: LinkId, name: String, outbox: Outbox<ToGateway>) {
+        info!(gateway = name, "a gateway is linked");
+        self.gateways.0.insert(link, Gateway { name, outbox });
+        let owner = self.store.owner();
+        let incarnation = owner.incarnation.uuid();
+        self.gateways.send(
+            link,
+            ToGateway::Hello {
+                node: owner.node.to_string(),
+                incarnation,
+            },
+        );
+        self.gateways.send(link, self.status());
+    }
+
+    pub(super) fn gateway_down(&mut self, link: LinkId) {
+        if let Some(gateway) = self.gateways.0.remove(&link) {
+            info!(gateway = gateway.name, "a gateway is linked no more");
+        }
+        self.creations.link_lost(link);
+        self.for_each_table(|driver, code| {
+            if driver
+                .tables
+                .get(&code)
+                .is_some_and(|table| table.lobby.is_reached_by(link))
+            {
+                driver.step(code, Input::LinkLost(link));
+            }
+        });
+    }
+
+    pub(super) fn gateway_says(&mut self, link: LinkId, message: ToNode) {
+        match message {
+            // It has said that already.
+            ToNode::Hello { .. } => {}
+            ToNode::Ping { nonce, .. } => self.gateways.send(link, ToGateway::Pong { nonce }),
+            ToNode::Probe { request } => self.probe(link, request),
+            ToNode::Ask(ask) => self.ask(link, ask),
+            ToNode::Detach { code, connection } => {
+                let connection = Connection {
+                    link,
+                    id: connection,
+                };
+                self.creations.detach(code, connection);
+                self.step(code, Input::Detach(connection));
+            }
+        }
+    }
+
+    fn probe(&mut self, link: LinkId, request: u64) {
+        if self.probes_under_way >= MAX_PROBES {
+            let failure = Some("too many probes at once".to_owned());
+            return self
+                .gateways
+                .send(link, ToGateway::Probed { request, failure });
+        }
+        self.probes_under_way += 1;
+        let (store, pace) = (self.store.clone(), self.settings.pace);
+        self.under_way.push(Box::pin(async move {
+            let failure = probe::probe(&store, pace)
+                .await
+                .err()
+                .map(|error| error.to_string());
+            Finished::Probed {
+                link,
+                request,
+                failure,
+            }
+        }));
+    }
+
+    pub(super) fn probed(&mut self, link: LinkId, request: u64, failure: Option<String>) {
+        self.probes_under_way -= 1;
+        self.gateways
+            .send(link, ToGateway::Probed { request, failure });
+    }
+
+    /// How loaded this node is.
+    pub(super) fn status(&self) -> ToGateway {
+        ToGateway::Status {
+            level: self.load.level(),
+            accepting_games: self.accepting,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! One lobby at this node, with everything that the driver keeps beside it.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use protocol::LobbyCode;
+use protocol::link::{Outcome, Parting};
+use registry::{Born, Delete, Epoch};
+use tokio_util::time::DelayQueue;
+use tokio_util::time::delay_queue::Key;
+
+use super::asks::Asked;
+use crate::lobby::{Census, Connection, Effect, Lobby, SessionChange};
+
+/// See the module.
+pub(super) struct Table {
+    pub(super) lobby: Lobby,
+    pub(super) born: Born,
+    /// What leaves once everything before is committed.
+    pub(super) outgoing: Vec<Outgoing>,
+    /// Sessions that are written with the next commit.
+    pub(super) sessions: Vec<SessionChange>,
+    /// The seq of the newest state that was given to a commit.
+    pub(super) formed: u64,
+    /// The newest state that is known to be saved.
+    pub(super) committed: u64,
+    /// A commit of this lobby is under way.
+    pub(super) in_flight: bool,
+    /// The registry has lost it or an older one: it is to be written anew, changed or not.
+    pub(super) is_behind: bool,
+    /// What the newest commit saves: where the lobby goes on from after a fault.
+    pub(super) saved: Bytes,
+    pub(super) last_fault: Option<Instant>,
+    pub(super) timer: Option<Timer>,
+    pub(super) census: Census,
+    /// Whether quick play finds it.
+    pub(super) is_listed: bool,
+}
+
+pub(super) struct Timer {
+    pub(super) key: Key,
+    at: Instant,
+}
+
+/// What leaves a lobby for outside.
+#[derive(Debug)]
+pub(super) enum Outgoing {
+    Answer { asked: Asked, outcome: Outcome },
+    Parted { to: Connection, reason: Parting },
+    Decide { game: u32, turn: u32 },
+}
+
+impl Table {
+    /// A lobby whose state with this seq is saved.
+    pub(super) fn new(lobby: Lobby, born: Born, saved: Bytes, committed: u64) -> Self {
+        Self {
+            lobby,
+            born,
+            outgoing: Vec::new(),
+            sessions: Vec::new(),
+            formed: committed,
+            committed,
+            in_flight: false,
+            is_behind: false,
+            saved,
+            last_fault: None,
+            timer: None,
+            census: Census::default(),
+            is_listed: false,
+        }
+    }
+
+    /// Keeps a step's effects until they may leave.
+    pub(super) fn take_in(&mut self, effects: Vec<Effect>, asked: Option<&Asked>) {
+        for effect in effects {
+            match effect {
+                Effect::Answer { .. } => {
+                    let answer = |asked: &Asked| Outgoing::Answer {
+                        asked: asked.clone(),
+                        outcome: Outcome::Done,
+                    };
+                    self.outgoing.extend(asked.map(answer));
+                }
+                Effect::Parted { to, reason } => {
+                    self.outgoing.push(Outgoing::Parted { to, reason });
+                }
+                Effect::Decide { game, turn } => {
+                    self.outgoing.push(Outgoing::Decide { game, turn });
+                }
+                Effect::Session(change) => self.sessions.push(change),
+                // That it has ended, the lobby itself says.
+                Effect::End => {}
+            }
+        }
+    }
+
+    /// Whether the registry does not have the newest state, nor will have by what is under way.
+    pub(super) fn wants_writing(&self) -> bool {
+        self.lobby.seq() > self.formed || self.is_behind || !self.sessions.is_empty()
+    }
+
+    /// Whether something may leave at once.
+    pub(super) fn is_clean(&self) -> bool {
+        !self.in_flight && !self.wants_writing()
+    }
+
+    pub(super) fn delete(&self, code: LobbyCode) -> Delete {
+        Delete {
+            code: code.to_string(),
+            born: self.born,
+            epoch: Epoch(self.lobby.epoch()),
+        }
+    }
+
+    /// Sets the timer to what the lobby wants.
+    pub(super) fn set_timer(&mut self, code: LobbyCode, timers: &mut DelayQueue<LobbyCode>) {
+        let at = self.lobby.next_wake();
+        match (&mut self.timer, at) {
+            (Some(timer), Some(at)) if timer.at == at => {}
+            (Some(timer), Some(at)) => {
+                timers.reset_at(&timer.key, at.into());
+                timer.at = at;
+            }
+            (Some(timer), None) => {
+                timers.try_remove(&timer.key);
+                self.timer = None;
+            }
+            (None, Some(at)) => {
+                self.timer = Some(Timer {
+                    key: timers.insert_at(code, at.into()),
+                    at,
+                });
+            }
+            (None, None) => {}
+        }
+    }
+}

@@ -1,0 +1,587 @@
+//! The driver on a paused clock, with the in-process registry and gateways in memory.
+
+mod harness;
+
+use std::time::Duration;
+
+use chassis::environment::Limit;
+use protocol::ErrorCode;
+use protocol::decide::{ToAi, ToNode};
+use protocol::link::{Outcome, Parting, Request};
+use protocol::lobby::{AiLevel, LobbyStatus};
+use protocol::player::SetOptions;
+use registry::{Claim, Claimed, Epoch, Generation, Incarnation, NodeId, Owner, Seq};
+use rules::{Action, Length, OptionsPatch};
+
+use self::harness::*;
+use crate::lobby::Input;
+
+const ADD_AI: Request = Request::AddAi {
+    level: AiLevel::Normal,
+};
+const TTL: Duration = Duration::from_mins(10);
+
+fn short() -> Request {
+    let options = OptionsPatch {
+        length: Some(Length::Short),
+        ..OptionsPatch::default()
+    };
+    Request::SetOptions(SetOptions {
+        options,
+        public: None,
+    })
+}
+
+fn code_of(outcome: &Outcome) -> Option<ErrorCode> {
+    match outcome {
+        Outcome::Refused { code, .. } => Some(*code),
+        Outcome::Done | Outcome::NotOwner => None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_short_game_is_played_committed_and_shown() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    for request in [ADD_AI, ADD_AI, short(), Request::Start] {
+        gateway.done(0, request).await;
+    }
+    gateway
+        .until(|gateway| gateway.lobby(0)["status"] == "playing")
+        .await;
+    while gateway.lobby(0)["status"] == "playing" {
+        let observation = gateway.game(0)["observation"].clone();
+        if let Some(action) = observation["legal_actions"].as_array().unwrap().first() {
+            let action: Action = serde_json::from_value(action.clone()).unwrap();
+            let turn = observation["turn"]
+                .as_u64()
+                .map(|turn| u32::try_from(turn).unwrap());
+            gateway.done(0, Request::Act { action, turn }).await;
+        } else {
+            gateway.next().await;
+        }
+    }
+    assert_eq!(gateway.lobby(0)["status"], "finished");
+    let seed = gateway.game(0)["seed"].as_str().unwrap().to_owned();
+    let before_the_end = gateway
+        .seen(0)
+        .iter()
+        .filter(|state| state["lobby"]["status"] == "playing");
+    assert!(before_the_end.clone().count() > 20);
+    assert!(
+        before_the_end
+            .clone()
+            .all(|state| !state.to_string().contains(&seed))
+    );
+    let seqs: Vec<u64> = gateway
+        .seen(0)
+        .iter()
+        .map(|state| state["seq"].as_u64().unwrap())
+        .collect();
+    assert!(
+        seqs.is_sorted_by(|earlier, later| earlier < later),
+        "{seqs:?}"
+    );
+    let saved = world.registry.owner(CODE).await.unwrap().unwrap();
+    assert_eq!(
+        (saved.seq.0, saved.status.as_str()),
+        (*seqs.last().unwrap(), "finished")
+    );
+    gateway.done(0, Request::ReturnToLobby).await;
+    assert_eq!(gateway.lobby(0)["status"], "waiting");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_answered_or_shown_before_it_is_saved() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    gateway
+        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
+        .await;
+    world.shut();
+    let added = gateway.asks(0, ADD_AI);
+    let refused = gateway.asks(0, Request::ReturnToLobby);
+    let left = gateway.asks(0, Request::Leave);
+    gateway.hears_nothing_for(Duration::from_secs(3)).await;
+    world.open();
+    gateway.answered(left).await;
+    let order: Vec<u64> = gateway.answers.iter().map(|(number, _)| *number).collect();
+    assert_eq!(order[order.len() - 3..], [added, refused, left]);
+    assert_eq!(
+        code_of(&gateway.answered(refused).await),
+        Some(ErrorCode::NotFinished)
+    );
+    gateway
+        .until(|gateway| {
+            gateway
+                .partings
+                .contains(&(connection(0, 1), Parting::Left))
+        })
+        .await;
+    assert!(
+        world.registry.owner(CODE).await.unwrap().unwrap().deleted,
+        "nobody is left"
+    );
+    assert_eq!(gateway.outcome(9, join("Eve")).await, Outcome::NotOwner);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lobby_is_created_once_however_often_it_is_asked_for() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    assert_eq!(
+        gateway.outcome(0, create(BORN)).await,
+        Outcome::Done,
+        "a retry"
+    );
+    assert_eq!(gateway.lobby(0)["players"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        gateway.outcome(1, create("00000000000000ff")).await,
+        Outcome::NotOwner
+    );
+    assert_eq!(
+        code_of(&gateway.outcome(1, create("nonsense")).await),
+        None,
+        "another life's code"
+    );
+
+    let other = World::start_with(&world.registry, settings());
+    let mut far = other.gateway(1);
+    assert_eq!(
+        far.outcome(0, create(BORN)).await,
+        Outcome::NotOwner,
+        "it is the other node's"
+    );
+    assert_eq!(far.outcome(0, join("Ada")).await, Outcome::NotOwner);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_disconnects_while_the_lobby_is_created_is_away_in_it() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    world.shut();
+    gateway.asks(0, create(BORN));
+    gateway.detaches(0, 1);
+    gateway.hears_nothing_for(Duration::from_secs(1)).await;
+    world.open();
+    gateway.until(|gateway| !gateway.answers.is_empty()).await;
+    gateway.done(1, join("Ada")).await;
+    assert_eq!(gateway.lobby(1)["players"][0]["connected"], false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_newest_connection_has_the_seat_and_a_move_that_is_sent_twice_is_made_once() {
+    let world = World::start();
+    let (mut first, mut second) = (world.gateway(1), world.gateway(2));
+    first.creates(0).await;
+    for request in [ADD_AI, ADD_AI, Request::Start] {
+        first.done(0, request).await;
+    }
+    second.generation = 2;
+    second.done(0, Request::Attach).await;
+    first
+        .until(|gateway| {
+            gateway
+                .partings
+                .contains(&(connection(0, 1), Parting::TakenOver))
+        })
+        .await;
+    assert_eq!(
+        code_of(&first.outcome(0, ADD_AI).await),
+        Some(ErrorCode::TakenOver)
+    );
+    second
+        .until(|gateway| gateway.game(0)["observation"]["to_act"] == 0)
+        .await;
+    let observation = second.game(0)["observation"].clone();
+    let action: Action = serde_json::from_value(observation["legal_actions"][0].clone()).unwrap();
+    let number = second.asks(0, Request::Act { action, turn: None });
+    second.repeats(0, number, Request::Act { action, turn: None });
+    second
+        .until(|gateway| gateway.answers.iter().filter(|(n, _)| *n == number).count() == 2)
+        .await;
+    let turn = observation["turn"].as_u64().unwrap();
+    second
+        .until(|gateway| gateway.game(0)["observation"]["turn"].as_u64() > Some(turn))
+        .await;
+    // Whoever is next is an AI: the second one would have been refused, had it been tried.
+    let outcomes = second.answers.iter().filter(|(n, _)| *n == number);
+    assert!(
+        outcomes
+            .clone()
+            .all(|(_, outcome)| *outcome == Outcome::Done)
+    );
+    let stale = Request::Act {
+        action,
+        turn: Some(u32::try_from(turn).unwrap()),
+    };
+    assert_eq!(
+        code_of(&second.outcome(0, stale).await),
+        Some(ErrorCode::StaleTurn)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_gateway_takes_its_players_offline_and_their_seats_stay() {
+    let world = World::start();
+    let (mut first, mut second) = (world.gateway(1), world.gateway(2));
+    first.creates(0).await;
+    second.done(1, join("Ada")).await;
+    drop(second);
+    first
+        .until(|gateway| gateway.lobby(0)["players"][1]["connected"] == false)
+        .await;
+    let mut third = world.gateway(3);
+    third.generation = 2;
+    third.done(1, Request::Attach).await;
+    assert_eq!(third.lobby(1)["players"][1]["connected"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_say_where_their_players_are() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    gateway.done(1, join("Ada")).await;
+    let session = world.session(1).await.unwrap();
+    assert_eq!(
+        (session.lobby.as_deref(), session.name.as_deref()),
+        (Some(CODE), Some("Ada"))
+    );
+    gateway.done(2, Request::Watch).await;
+    let session = world.session(2).await.unwrap();
+    assert_eq!((session.lobby.as_deref(), session.name), (Some(CODE), None));
+    gateway.done(1, Request::Leave).await;
+    assert_eq!(world.session(1).await.unwrap().lobby, None);
+    let mut elsewhere = world.session(2).await.unwrap();
+    elsewhere.lobby = Some("ELSE22".to_owned());
+    world
+        .registry
+        .session_set(&token(2), &elsewhere)
+        .await
+        .unwrap();
+    gateway.done(2, Request::Leave).await;
+    assert_eq!(
+        world.session(2).await.unwrap().lobby.as_deref(),
+        Some("ELSE22"),
+        "it stays"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn whose_session_has_expired_is_replaced_by_an_ai() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    gateway.done(1, join("Ada")).await;
+    gateway.done(0, ADD_AI).await;
+    gateway.done(0, Request::Start).await;
+    gateway.detaches(1, 1);
+    gateway
+        .until(|gateway| gateway.lobby(0)["players"][1]["connected"] == false)
+        .await;
+    world
+        .registry
+        .session_drop(&token(1), Generation(u64::MAX))
+        .await
+        .unwrap();
+    let since = tokio::time::Instant::now();
+    gateway
+        .until(|gateway| gateway.lobby(0)["players"][1]["is_ai"] == true)
+        .await;
+    let took = since.elapsed();
+    assert!(
+        took >= TTL && took <= TTL + Duration::from_secs(31),
+        "{took:?}"
+    );
+    assert_eq!(gateway.lobby(0)["players"][1]["name"], "Ada");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whose_session_sits_elsewhere_leaves() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    gateway.done(1, join("Ada")).await;
+    gateway.detaches(1, 1);
+    let mut session = world.session(1).await.unwrap();
+    session.lobby = Some("ELSE22".to_owned());
+    world
+        .registry
+        .session_set(&token(1), &session)
+        .await
+        .unwrap();
+    gateway
+        .until(|gateway| gateway.lobby(0)["players"].as_array().unwrap().len() == 1)
+        .await;
+    assert_eq!(
+        world.session(1).await.unwrap().lobby.as_deref(),
+        Some("ELSE22")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_node_is_busy_and_says_so() {
+    let limits = |lobbies, games| {
+        let mut settings = settings();
+        settings.max_lobbies = Limit::at_most(lobbies);
+        settings.max_active_games = Limit::at_most(games);
+        settings
+    };
+    let registry = registry();
+    let world = World::start_with(&registry, limits(1, 0));
+    let mut gateway = world.gateway(1);
+    gateway
+        .until(|gateway| gateway.accepting == Some(true))
+        .await;
+    gateway.creates(0).await;
+    gateway
+        .until(|gateway| gateway.accepting == Some(false))
+        .await;
+    gateway.code = "SECND2".parse().unwrap();
+    assert_eq!(
+        code_of(&gateway.outcome(1, create(BORN)).await),
+        Some(ErrorCode::Busy)
+    );
+
+    let registry = self::harness::registry();
+    let world = World::start_with(&registry, limits(0, 1));
+    let mut gateway = world.gateway(1);
+    for (code, number) in [("TABLE2", 0), ("SECND2", 1)] {
+        gateway.code = code.parse().unwrap();
+        gateway.creates(number).await;
+        gateway.done(number, ADD_AI).await;
+        gateway.done(number, ADD_AI).await;
+    }
+    gateway.done(1, Request::Start).await;
+    gateway
+        .until(|gateway| gateway.accepting == Some(false))
+        .await;
+    gateway.code = CODE.parse().unwrap();
+    assert_eq!(
+        code_of(&gateway.outcome(0, Request::Start).await),
+        Some(ErrorCode::Busy)
+    );
+    gateway
+        .until(|gateway| gateway.lobby(0)["accepting_games"] == false)
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lobby_that_another_has_claimed_is_dropped_and_its_people_are_sent_on() {
+    for by_a_move in [true, false] {
+        let world = World::start();
+        let mut gateway = world.gateway(1);
+        gateway.creates(0).await;
+        claimed_by_another(&world.registry).await;
+        if by_a_move {
+            assert_eq!(gateway.outcome(0, ADD_AI).await, Outcome::NotOwner);
+        }
+        // Else the next touch tells.
+        gateway
+            .until(|gateway| {
+                gateway
+                    .partings
+                    .contains(&(connection(0, 1), Parting::Moved))
+            })
+            .await;
+        assert_eq!(gateway.outcome(0, ADD_AI).await, Outcome::NotOwner);
+    }
+}
+
+async fn claimed_by_another(registry: &registry::Registry) {
+    let record = registry.owner(CODE).await.unwrap().unwrap();
+    let owner = Owner {
+        node: NodeId::new("game-other").unwrap(),
+        incarnation: Incarnation::new(uuid::Uuid::from_u128(9)),
+    };
+    let claim = Claim {
+        code: CODE.to_owned(),
+        born: record.born,
+        seen_epoch: Epoch(u64::MAX >> 12),
+        seen_seq: Seq(0),
+        owner,
+        handed: None,
+        void_after_ms: u64::MAX,
+    };
+    assert!(matches!(
+        registry.claim(&claim).await.unwrap(),
+        Claimed::Saved { .. }
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn quick_play_finds_public_tables_with_a_free_seat() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    let listed = async || world.registry.public_list(9).await.unwrap();
+    let settled = async |expected: &[&str]| {
+        for _ in 0..100 {
+            if listed().await == expected {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(listed().await, expected);
+    };
+    settled(&[CODE]).await;
+    for _ in 0..5 {
+        gateway.done(0, ADD_AI).await;
+    }
+    settled(&[]).await;
+    gateway
+        .until(|gateway| gateway.lobby(0)["players"][5].is_object())
+        .await;
+    let ai = gateway.lobby(0)["players"][5]["id"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    gateway.done(0, Request::RemovePlayer { player: ai }).await;
+    settled(&[CODE]).await;
+    gateway.done(0, Request::Start).await;
+    settled(&[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ai_node_decides_and_the_table_shows_whether_there_is_one() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    assert_eq!(gateway.lobby(0)["ai_available"], false);
+    let mut ai = world.ai(7);
+    gateway
+        .until(|gateway| gateway.lobby(0)["ai_available"] == true)
+        .await;
+    gateway.done(0, ADD_AI).await;
+    gateway.done(0, ADD_AI).await;
+    gateway.done(0, Request::Start).await;
+    while gateway.game(0)["observation"]["to_act"] == 0 {
+        let action = gateway.game(0)["observation"]["legal_actions"][0].clone();
+        let action = serde_json::from_value(action).unwrap();
+        gateway.done(0, Request::Act { action, turn: None }).await;
+    }
+    let Some(ToAi::Decide(decide)) = ai.queue.recv().await else {
+        panic!("an AI is asked")
+    };
+    assert_eq!(decide.observation.table.to_act, Some(decide.seat));
+    let action = *decide.observation.own.legal_actions.last().unwrap();
+    let turn = u64::from(decide.observation.table.turn);
+    ai.says(ToNode::Decision {
+        request_id: decide.request_id,
+        action,
+    });
+    gateway
+        .until(|gateway| gateway.game(0)["observation"]["turn"] == turn + 1)
+        .await;
+    drop(ai);
+    gateway
+        .until(|gateway| gateway.lobby(0)["ai_available"] == false)
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_probe_lobby_is_opened_and_leaves_nothing_behind() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.probes(5);
+    gateway.until(|gateway| !gateway.probed.is_empty()).await;
+    assert_eq!(gateway.probed, [(5, None)]);
+    assert!(world.registry.public_list(9).await.unwrap().is_empty());
+    world.shut();
+    gateway.probes(6);
+    gateway.until(|gateway| gateway.probed.len() == 2).await;
+    assert!(
+        gateway.probed[1]
+            .1
+            .as_ref()
+            .unwrap()
+            .contains("does not answer")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_drains_takes_nothing_new_and_leaves_once_all_is_saved() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway
+        .until(|gateway| gateway.accepting == Some(true))
+        .await;
+    gateway.creates(0).await;
+    gateway
+        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
+        .await;
+    world.shut();
+    let added = gateway.asks(0, ADD_AI);
+    gateway.hears_nothing_for(Duration::from_secs(1)).await;
+    world.process.shutdown.begin();
+    gateway
+        .until(|gateway| gateway.accepting == Some(false))
+        .await;
+    gateway.code = "SECND2".parse().unwrap();
+    assert_eq!(
+        code_of(&gateway.outcome(1, create(BORN)).await),
+        Some(ErrorCode::Busy)
+    );
+    assert!(!world.driving.is_finished(), "not everything is saved");
+    world.open();
+    assert_eq!(gateway.answered(added).await, Outcome::Done);
+    world.driving.await.unwrap();
+    assert!(!world.process.readiness.is_ready());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lobby_that_breaks_goes_on_from_its_saved_state_and_ends_at_the_second_time() {
+    let mut manual = Manual::new();
+    let mut gateway = manual.gateway(1);
+    manual.hears(&mut gateway, 0, create(BORN)).await;
+    manual.hears(&mut gateway, 0, ADD_AI).await;
+    let seq = gateway.state(0)["seq"].as_u64().unwrap();
+    // A wish that is not saved yet when the lobby breaks has not been done.
+    let undone = gateway.asks(0, ADD_AI);
+    manual.takes_in();
+    manual.driver.step(CODE.parse().unwrap(), Input::Break);
+    manual.pump(&mut gateway).await;
+    let answer = gateway
+        .answers
+        .iter()
+        .find(|(number, _)| *number == undone)
+        .unwrap()
+        .1
+        .clone();
+    assert_eq!(code_of(&answer), Some(ErrorCode::Unavailable));
+    assert_eq!(gateway.lobby(0)["players"].as_array().unwrap().len(), 2);
+    assert!(gateway.state(0)["seq"].as_u64().unwrap() > seq);
+    manual.hears(&mut gateway, 0, ADD_AI).await;
+    assert_eq!(
+        gateway.lobby(0)["players"].as_array().unwrap().len(),
+        3,
+        "it lives"
+    );
+
+    tokio::time::advance(Duration::from_secs(61)).await;
+    manual.driver.step(CODE.parse().unwrap(), Input::Break);
+    manual.pump(&mut gateway).await;
+    assert!(gateway.partings.is_empty(), "not within a minute");
+    manual.driver.step(CODE.parse().unwrap(), Input::Break);
+    manual.pump(&mut gateway).await;
+    assert_eq!(gateway.partings, [(connection(0, 1), Parting::Lost)]);
+    assert!(manual.registry.owner(CODE).await.unwrap().unwrap().deleted);
+    assert_eq!(manual.driver.census, crate::lobby::Census::default());
+}
+
+#[test]
+fn statuses_are_called_in_the_registry_as_on_the_wire() {
+    for status in [
+        LobbyStatus::Waiting,
+        LobbyStatus::Playing,
+        LobbyStatus::Finished,
+    ] {
+        let word = super::batch::status_word(status);
+        assert_eq!(serde_json::to_value(status).unwrap(), word);
+    }
+}

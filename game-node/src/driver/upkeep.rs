@@ -1,0 +1,253 @@
+//! What is done again and again: lobbies renewed, sessions looked for, presence kept up to date.
+
+use std::time::{Duration, Instant};
+
+use protocol::{LobbyCode, PlayerId};
+use registry::{Seq, Session, State, Touch, Touched};
+use tracing::debug;
+
+use super::{Driver, Finished, Phase, now};
+use crate::chance;
+use crate::lobby::{Input, Surroundings};
+
+/// Between two touches of every lobby.
+const TOUCH_EVERY: Duration = Duration::from_secs(5);
+/// Sessions of people who are away are looked for at least so often.
+const LONGEST_SESSION_ROUND: Duration = Duration::from_secs(30);
+
+/// When the next rounds begin, and which are under way.
+pub(super) struct Rounds {
+    next_touch: Option<Instant>,
+    next_sessions: Option<Instant>,
+    sessions_every: Duration,
+    touching: bool,
+    reading_sessions: bool,
+}
+
+/// What the registry says of somebody who is away.
+pub(super) struct Found {
+    code: LobbyCode,
+    player: PlayerId,
+    away: Duration,
+    session: Option<Session>,
+}
+
+impl Rounds {
+    pub(super) fn new(session_ttl: Duration) -> Self {
+        Self {
+            next_touch: None,
+            next_sessions: None,
+            sessions_every: session_ttl.min(LONGEST_SESSION_ROUND),
+            touching: false,
+            reading_sessions: false,
+        }
+    }
+}
+
+/// Whether a round is due; then the next one is set.
+fn is_due(next: &mut Option<Instant>, every: Duration, at: Instant) -> bool {
+    let due = next.is_none_or(|next| next <= at);
+    if due {
+        *next = Some(at + every);
+    }
+    due
+}
+
+impl Driver {
+    /// Once a second.
+    pub(super) fn tick(&mut self, scheduled: tokio::time::Instant) {
+        let at = now();
+        self.load
+            .ran(at.saturating_duration_since(scheduled.into_std()));
+        if is_due(&mut self.rounds.next_touch, TOUCH_EVERY, at) && !self.rounds.touching {
+            self.touch();
+        }
+        let every = self.rounds.sessions_every;
+        if is_due(&mut self.rounds.next_sessions, every, at) && !self.rounds.reading_sessions {
+            self.look_for_sessions(at);
+        }
+        self.tell_presence();
+        self.look_around();
+    }
+
+    fn touch(&mut self) {
+        let owner = self.store.owner();
+        let living = self
+            .tables
+            .iter()
+            .filter(|(_, table)| !table.lobby.has_ended());
+        let touches = living.map(|(code, table)| Touch {
+            code: code.to_string(),
+            born: table.born,
+            epoch: registry::Epoch(table.lobby.epoch()),
+            owner: owner.clone(),
+            seq: Seq(table.committed),
+        });
+        let touches: Vec<Touch> = touches.collect();
+        if touches.is_empty() {
+            return;
+        }
+        let codes: Vec<LobbyCode> = self
+            .tables
+            .iter()
+            .filter(|(_, t)| !t.lobby.has_ended())
+            .map(|(code, _)| *code)
+            .collect();
+        let listed = self.tables.iter().filter(|(_, table)| table.is_listed);
+        let listed: Vec<LobbyCode> = listed.map(|(code, _)| *code).collect();
+        self.rounds.touching = true;
+        let store = self.store.clone();
+        self.under_way.push(Box::pin(async move {
+            store.list(listed, Vec::new()).await;
+            let answers = store.touch(&touches).await;
+            Finished::Touched(codes.into_iter().zip(answers).collect())
+        }));
+    }
+
+    pub(super) fn touched(&mut self, touched: Vec<(LobbyCode, Option<Touched>)>) {
+        self.rounds.touching = false;
+        for (code, touched) in touched {
+            match touched {
+                Some(Touched::Behind) => {
+                    if let Some(table) = self.tables.get_mut(&code) {
+                        debug!(%code, "the registry has an older state: committing anew");
+                        table.is_behind = true;
+                        self.dirty.insert(code);
+                    }
+                }
+                Some(Touched::Relieved) => {
+                    if self
+                        .tables
+                        .get(&code)
+                        .is_some_and(|table| !table.lobby.has_ended())
+                    {
+                        self.relieved(code);
+                    }
+                }
+                // Nothing is known: the registry is away, and the next round asks again.
+                Some(Touched::Ok) | None => {}
+            }
+        }
+    }
+
+    fn look_for_sessions(&mut self, at: Instant) {
+        let mut away = Vec::new();
+        for (code, table) in &self.tables {
+            away.extend(
+                table
+                    .lobby
+                    .absent(at)
+                    .into_iter()
+                    .map(|absent| (*code, absent)),
+            );
+        }
+        if away.is_empty() {
+            return;
+        }
+        self.rounds.reading_sessions = true;
+        let store = self.store.clone();
+        self.under_way.push(Box::pin(async move {
+            let tokens: Vec<_> = away
+                .iter()
+                .map(|(_, absent)| absent.token.clone())
+                .collect();
+            let sessions = store.sessions(&tokens).await.unwrap_or_default();
+            let found = away
+                .into_iter()
+                .zip(sessions)
+                .map(|((code, absent), session)| Found {
+                    code,
+                    player: absent.player,
+                    away: absent.away,
+                    session,
+                });
+            Finished::Sessions(found.collect())
+        }));
+    }
+
+    /// Whose session has expired, or sits elsewhere, leaves.
+    pub(super) fn sessions_found(&mut self, found: Vec<Found>) {
+        self.rounds.reading_sessions = false;
+        for Found {
+            code,
+            player,
+            away,
+            session,
+        } in found
+        {
+            let is_gone = match session {
+                // Only if they have been away for as long: the registry may have lost it.
+                None => away >= self.settings.session_ttl,
+                Some(session) => session.lobby.is_some_and(|other| other != code.as_str()),
+            };
+            if is_gone && self.tables.contains_key(&code) {
+                debug!(%code, %player, "a session has expired or sits elsewhere");
+                self.step(
+                    code,
+                    Input::Gone {
+                        player,
+                        chance: chance::draw(),
+                    },
+                );
+            }
+        }
+    }
+
+    /// Counts for the registry and for operators.
+    fn tell_presence(&self) {
+        let (census, lobbies) = (self.census, self.tables.len());
+        self.membership.update(|own| {
+            own.players = census.players;
+            own.lobbies = u32::try_from(lobbies).unwrap_or(u32::MAX);
+            own.active_games = census.active_games;
+            own.load = self.load.registry_level();
+        });
+        self.health.set(crate::health::Snapshot {
+            lobbies,
+            census,
+            load: self.load,
+            accepting_games: self.accepting,
+            ai_links: self.bridge.load(),
+            ai_counters: self.bridge.counters(),
+        });
+    }
+
+    /// Whether this node wants more games; whoever should know is told when it changes.
+    pub(super) fn update_acceptance(&mut self) {
+        let accepting = self.phase == Phase::Ready && self.has_room_for_a_lobby();
+        if std::mem::replace(&mut self.accepting, accepting) == accepting {
+            return;
+        }
+        self.membership
+            .update(|own| own.accepting_games = accepting);
+        self.gateways.send_to_all(&self.status());
+        self.tell_presence();
+        self.look_around();
+    }
+
+    /// What lobbies show of the world around them.
+    pub(super) fn look_around(&mut self) {
+        let own = &self.store.owner().node;
+        let nodes = self.membership.servers_by_role(&crate::role());
+        let others = nodes
+            .iter()
+            .filter(|node| node.id != *own && node.state == State::Ready);
+        let surroundings = Surroundings {
+            ai_available: self.bridge.is_available(),
+            accepting_games: self.accepting || others.clone().any(|node| node.accepting_games),
+        };
+        if std::mem::replace(&mut self.surroundings, surroundings) != surroundings {
+            self.for_each_table(|driver, code| {
+                driver.step(code, Input::Surroundings(surroundings));
+            });
+        }
+    }
+
+    pub(super) fn list(&mut self, public: Vec<LobbyCode>, hidden: Vec<LobbyCode>) {
+        let store = self.store.clone();
+        self.under_way.push(Box::pin(async move {
+            store.list(public, hidden).await;
+            Finished::Nothing
+        }));
+    }
+}

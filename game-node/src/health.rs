@@ -1,0 +1,65 @@
+//! What `/health` shows of a game node.
+
+use std::sync::{Mutex, PoisonError};
+
+use chassis::operations::HealthFields;
+use serde_json::{Value, json};
+
+use crate::ai::Counters;
+use crate::load::Load;
+use crate::lobby::Census;
+
+/// The newest snapshot; written by the lobby thread, read by the operations port.
+#[derive(Debug, Default)]
+pub(crate) struct HealthCell(Mutex<Snapshot>);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) lobbies: usize,
+    pub(crate) census: Census,
+    pub(crate) load: Load,
+    pub(crate) accepting_games: bool,
+    /// AI links, open breakers among them, waiting requests.
+    pub(crate) ai_links: (usize, usize, usize),
+    pub(crate) ai_counters: Counters,
+}
+
+impl HealthCell {
+    pub(crate) fn set(&self, snapshot: Snapshot) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+    }
+
+    pub(crate) fn fields(&self) -> HealthFields {
+        let now = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (links, open_breakers, waiting) = now.ai_links;
+        let ai = now.ai_counters;
+        let fields = json!({
+            "lobbies": now.lobbies,
+            "sessions": now.census.sessions,
+            "connections": now.census.connections,
+            "active_games": now.census.active_games,
+            "load": now.load.level().as_str(),
+            "loop_lag": now.load.lag().as_secs_f64(),
+            // Not measured by this version: unknown, which is not none.
+            "cpu": null,
+            "throttled": null,
+            "accepting_games": now.accepting_games,
+            "ai_available": links > 0,
+            "ai": {
+                "links": links,
+                "open_breakers": open_breakers,
+                "waiting": waiting,
+                "decided": ai.decided,
+                "late": ai.late,
+                "failed": ai.failed,
+                "illegal": ai.illegal,
+                "unasked": ai.unasked,
+                "passed_on": ai.passed_on,
+            },
+        });
+        match fields {
+            Value::Object(fields) => fields,
+            _ => unreachable!("written as an object above"),
+        }
+    }
+}
