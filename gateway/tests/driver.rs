@@ -185,7 +185,8 @@ async fn a_lost_link_moves_the_table_and_brings_it_back() {
     ada.send(json!({ "type": "start_game" })).await;
     bench.node.ask().await;
     bench.node.drop_links();
-    assert_eq!(ada.receive().await["code"], "unavailable");
+    ada.receive_until(|message| message["code"] == "unavailable")
+        .await;
     let moving = ada
         .receive_until(|message| message["reason"] == "moving")
         .await;
