@@ -348,6 +348,7 @@ impl Driver {
     fn become_ready(&mut self) {
         self.phase = Phase::Ready;
         self.update_acceptance();
+        self.look_around();
     }
 
     fn begin_drain(&mut self) {

@@ -1,5 +1,7 @@
 //! The whole game node over loopback: real links, real clock, delays at zero.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
