@@ -9,7 +9,8 @@ use axum::serve::ListenerExt;
 use chassis::Process;
 use registry::{Incarnation, Owner, Presence, Registry, RegistryError};
 use tokio::sync::{mpsc, watch};
-use tracing::{Instrument, info_span, warn};
+use tokio_util::task::AbortOnDropHandle;
+use tracing::warn;
 use uuid::Uuid;
 
 use crate::Config;
@@ -17,6 +18,7 @@ use crate::ai::{BreakerLimits, Bridge, BridgeLimits};
 use crate::driver::{Driver, INBOX_MESSAGES, Inputs, Settings};
 use crate::health::HealthCell;
 use crate::link::router;
+use crate::load::monitor;
 use crate::ready::become_ready;
 use crate::store::Store;
 
@@ -91,19 +93,22 @@ pub async fn run(
         bridge(&config),
     );
     let (ready, is_ready) = watch::channel(false);
+    let (publisher, load) = watch::channel(config.load.at_start());
+    // On the lobby thread, which is what it measures, until this node ends.
+    let _monitor = AbortOnDropHandle::new(tokio::spawn(monitor(config.load, publisher)));
     let inputs = Inputs {
         links,
         ready: is_ready,
+        load,
         events: membership.events(),
         drain_requested: membership.drain_requested(),
         shutdown: process.shutdown.clone(),
     };
-    let span = info_span!("game_node", id = %config.node_id);
-    let driving = driver.run(inputs).instrument(span.clone());
+    let driving = driver.run(inputs);
     let starting = async {
         let mut drain = membership.drain_requested();
         tokio::select! {
-            () = become_ready(&config, &process, &membership, ready).instrument(span) => {}
+            () = become_ready(&config, &process, &membership, ready) => {}
             // Whoever leaves before it is ready never says hello.
             () = process.shutdown.begun() => {}
             _ = drain.wait_for(|drain| *drain) => {}

@@ -1,6 +1,7 @@
 //! The driver on a paused clock, with the in-process registry and gateways in memory.
 
 mod harness;
+mod load;
 
 use std::time::Duration;
 
@@ -170,23 +171,6 @@ async fn whoever_disconnects_while_the_lobby_is_created_is_away_in_it() {
     gateway.until(|gateway| !gateway.answers.is_empty()).await;
     gateway.done(1, join("Ada")).await;
     assert_eq!(gateway.lobby(1)["players"][0]["connected"], false);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_lobby_that_is_being_created_hears_of_what_changes_around_it() {
-    let world = World::start();
-    let mut gateway = world.gateway(1);
-    world.shut();
-    gateway.asks(0, create(BORN));
-    gateway.hears_nothing_for(Duration::from_secs(1)).await;
-    let _ai = world.ai(7);
-    gateway.hears_nothing_for(Duration::from_secs(1)).await;
-    world.open();
-    let is_there = |gateway: &Gateway| !gateway.answers.is_empty();
-    gateway.until(is_there).await;
-    gateway
-        .until(|gateway| gateway.lobby(0)["ai_available"] == true)
-        .await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,13 +18,13 @@ use registry::{
     Born, Create, Incarnation, Lifetime, Membership, NodeId, Owner, Presence, PresenceConfig,
     Registry, Role,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const SECRET: &str = "between us";
-const CEILING: Duration = Duration::from_secs(15);
+const CEILING: Duration = Duration::from_secs(10);
 
 pub(crate) struct Node {
     incarnation: Incarnation,
@@ -107,10 +107,6 @@ impl Node {
             .unwrap()
     }
 
-    pub(crate) async fn detached_within(&mut self, time: Duration) -> Option<ConnectionId> {
-        timeout(time, self.detaches.recv()).await.ok().flatten()
-    }
-
     pub(crate) fn done(&self, ask: &Ask) {
         self.answer(ask, Outcome::Done);
     }
@@ -136,14 +132,10 @@ impl Node {
 
     /// Shows a picture to connections of the gateway that asked last.
     pub(crate) fn show(&self, code: LobbyCode, seq: u64, to: &[ConnectionId]) {
-        self.show_lobby(code, seq, &json!({ "code": code }), to);
-    }
-
-    /// Shows a picture with this as the lobby's part.
-    pub(crate) fn show_lobby(&self, code: LobbyCode, seq: u64, lobby: &Value, to: &[ConnectionId]) {
+        let lobby = Fragment::of(&json!({ "code": code }));
         let shared = SharedParts {
             seq,
-            lobby: Fragment::of(lobby),
+            lobby,
             game: None,
         };
         let to = to
@@ -153,8 +145,7 @@ impl Node {
                 own: None,
             })
             .collect();
-        let events = vec![Fragment::of(&json!({ "type": "seen", "seq": seq }))];
-        let own = Vec::new();
+        let (events, own) = (Vec::new(), Vec::new());
         self.send(ToGateway::Show(Show {
             code,
             epoch: 1,
