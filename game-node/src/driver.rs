@@ -358,6 +358,7 @@ impl Driver {
     fn become_ready(&mut self) {
         self.phase = Phase::Ready;
         self.update_standing();
+        self.look_around();
     }
 
     fn begin_drain(&mut self) {

@@ -10,7 +10,7 @@ use chassis::Process;
 use registry::{Incarnation, Owner, Presence, Registry, RegistryError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
-use tracing::warn;
+use tracing::{Instrument, info_span, warn};
 use uuid::Uuid;
 
 use crate::Config;
@@ -104,11 +104,12 @@ pub async fn run(
         drain_requested: membership.drain_requested(),
         shutdown: process.shutdown.clone(),
     };
-    let driving = driver.run(inputs);
+    let span = info_span!("game_node", id = %config.node_id);
+    let driving = driver.run(inputs).instrument(span.clone());
     let starting = async {
         let mut drain = membership.drain_requested();
         tokio::select! {
-            () = become_ready(&config, &process, &membership, ready) => {}
+            () = become_ready(&config, &process, &membership, ready).instrument(span) => {}
             // Whoever leaves before it is ready never says hello.
             () = process.shutdown.begun() => {}
             _ = drain.wait_for(|drain| *drain) => {}

@@ -22,7 +22,7 @@ const MAX_WAITING_BYTES: usize = 256 * 1024;
 const ENTRY_BYTES: usize = 64;
 /// A connection that was over the bound for so long, or that has not taken a single write in it,
 /// reads too slowly.
-const SLOW_READER_AFTER: Duration = Duration::from_secs(20);
+const SLOW_READER_AFTER: Duration = Duration::from_secs(10);
 
 /// One picture of a lobby for one player.
 #[derive(Clone, Debug)]

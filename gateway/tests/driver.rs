@@ -10,6 +10,7 @@ mod client;
 #[path = "driver/node.rs"]
 mod node;
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bench::{Bench, config};
@@ -184,7 +185,8 @@ async fn a_lost_link_moves_the_table_and_brings_it_back() {
     ada.send(json!({ "type": "start_game" })).await;
     bench.node.ask().await;
     bench.node.drop_links();
-    assert_eq!(ada.receive().await["code"], "unavailable");
+    ada.receive_until(|message| message["code"] == "unavailable")
+        .await;
     let moving = ada
         .receive_until(|message| message["reason"] == "moving")
         .await;
@@ -325,6 +327,26 @@ async fn whoever_says_no_hello_is_closed_with_4408() {
 }
 
 #[tokio::test]
+async fn whoever_does_not_read_is_closed_with_4413_and_keeps_their_seat() {
+    let mut bench = Bench::start().await;
+    let (mut ada, seat) = bench.seated_client().await;
+    // More and more than the system's own buffers hold.
+    let large = json!({ "padding": "x".repeat(200_000) });
+    for seq in 2.. {
+        bench
+            .node
+            .show_lobby(seat.code, seq, &large, &[seat.connection]);
+        // No leave, only gone.
+        if bench.node.detached_within(Duration::from_millis(10)).await == Some(seat.connection) {
+            break;
+        }
+        assert!(seq < 2000, "still there after {seq} pictures");
+    }
+    assert!(bench.node.asks_so_far().is_empty());
+    assert_eq!(ada.closed().await, 4413);
+}
+
+#[tokio::test]
 async fn too_many_connections_are_busy_and_1013() {
     let bench = Bench::with(|config| config.max_connections_per_ip = Limit::at_most(2)).await;
     let first = bench.client().await;
@@ -397,6 +419,63 @@ async fn the_end_closes_sockets_with_1012_and_says_goodbye() {
     bench.gateway.ended().await;
     let servers = bench.registry.servers().await.unwrap();
     assert!(servers.iter().all(|server| server.id != gone));
+}
+
+#[tokio::test]
+async fn no_log_holds_a_token_or_a_secret() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _here = tracing::subscriber::set_default(subscriber);
+    let mut bench = Bench::start().await;
+    let (ada, _seat) = bench.seated_client().await;
+    let mut again = bench.client().await;
+    again.hello(json!(ada.token)).await;
+    let mut stranger = bench.client().await;
+    stranger.hello(json!("made-up-by-somebody")).await;
+    stranger
+        .send(json!({ "type": "join_lobby", "code": "QQQQQQ", "name": "Ben" }))
+        .await;
+    stranger
+        .receive_until(|message| message["code"] == "lobby_not_found")
+        .await;
+    let text = log.text();
+    assert!(
+        text.contains("lobby_not_found"),
+        "refusals are logged at DEBUG: {text}"
+    );
+    for secret in [
+        &ada.token,
+        &stranger.token,
+        "made-up-by-somebody",
+        node::SECRET,
+    ] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+}
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 #[tokio::test]

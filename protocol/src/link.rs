@@ -4,7 +4,7 @@
 //! message each ([`crate::frame`]). The gateway's first message is [`ToNode::Hello`], the node's [`ToGateway::Hello`].
 //!
 //! Every [`ToNode::Ask`] is answered by exactly one [`ToGateway::Answer`] with its number, after the change that it made has
-//! been committed. What a connection sees comes as [`ToGateway::Show`], and ends with [`ToGateway::Parted`].
+//! been committed. The answer comes before the partings and the picture that it led to. What a connection sees comes as [`ToGateway::Show`], and ends with [`ToGateway::Parted`].
 
 use rules::Action;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,7 @@
 //! What a player's program may send.
 
+use std::fmt;
+
 use rules::{Action, OptionsPatch};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -57,7 +59,7 @@ pub enum PlayerMessage {
 }
 
 /// Opens a connection; everything before it is refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Hello {
     /// What an earlier `welcome` gave, or null. A text that is no token counts as an unknown one: a stranger's.
@@ -66,6 +68,18 @@ pub struct Hello {
     /// Whether a `state` may leave out what has not changed.
     #[serde(default)]
     pub partial: bool,
+}
+
+/// Hides the token: whatever is logged of a message, nobody comes back with it.
+impl fmt::Debug for Hello {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let token = self.token.as_ref().map(|_| "hidden");
+        formatter
+            .debug_struct("Hello")
+            .field("token", &token)
+            .field("partial", &self.partial)
+            .finish()
+    }
 }
 
 /// `create_lobby` and `quick_play`: who sits down.
@@ -323,6 +337,12 @@ mod tests {
             let message = refused(text);
             assert!(message.contains(expected), "{text}: {message}");
         }
+    }
+
+    #[test]
+    fn a_message_hides_its_token_in_debug() {
+        let frame = PlayerFrame::parse(r#"{"type":"hello","token":"my-own-secret"}"#).unwrap();
+        assert!(!format!("{frame:?}").contains("my-own-secret"));
     }
 
     #[test]

@@ -82,6 +82,7 @@ const fixtures: Record<string, Fixture> = {
   },
   'lobby-reconnecting': { lobby: full, view: { face: 'reconnecting' } },
   'lobby-moving': { lobby: full, status: { reason: 'moving' } },
+  'lobby-unsaved': { lobby: { ...full, saved: false } },
   connecting: { view: { face: 'connecting' } },
   unreachable: { view: { face: 'connecting', trouble: 'unreachable', retry_at_ms: Date.now() + 8_000 } },
   full: { view: { face: 'connecting', trouble: 'full', retry_at_ms: Date.now() + 22_000 } },

@@ -206,3 +206,16 @@ fn a_link_that_fails_again_and_again_is_left_alone_for_a_while() {
     assert_eq!(world.ask(), None, "one tries");
     assert_eq!(world.ask(), Some(random(5)));
 }
+
+#[test]
+fn who_is_late_again_and_again_is_left_alone_too() {
+    let mut world = world(1);
+    let _queue = world.link(1);
+    for turn in [1, 2] {
+        assert_eq!(world.ask(), None, "the late one takes no room");
+        world.now += TIMEOUT;
+        let late = world.bridge.expire(world.now);
+        assert_eq!(late[0].0, random(turn));
+    }
+    assert_eq!(world.ask(), Some(random(3)));
+}

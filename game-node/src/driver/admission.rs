@@ -47,8 +47,9 @@ impl Driver {
             return;
         }
         self.gateways.send_to_all(&self.status());
+        // The lobbies hear of it with the next tick: each of them is written and shown anew for it,
+        // and a node at its limit changes its mind with every game that begins or ends.
         self.tell_presence();
-        self.look_around();
     }
 
     pub(super) fn status(&self) -> ToGateway {

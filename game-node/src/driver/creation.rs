@@ -146,6 +146,8 @@ impl Driver {
         table.take_in(effects, Some(&asked));
         self.tables.insert(code, table);
         self.after_step(code);
+        // What has changed around it meanwhile has been told to those who were there.
+        self.step(code, Input::Surroundings(self.surroundings));
         if is_gone {
             self.step(code, Input::Detach(asked.connection()));
         }

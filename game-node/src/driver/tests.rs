@@ -174,6 +174,23 @@ async fn whoever_disconnects_while_the_lobby_is_created_is_away_in_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lobby_that_is_being_created_hears_of_what_changes_around_it() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    world.shut();
+    gateway.asks(0, create(BORN));
+    gateway.hears_nothing_for(Duration::from_secs(1)).await;
+    let _ai = world.ai(7);
+    gateway.hears_nothing_for(Duration::from_secs(1)).await;
+    world.open();
+    let is_there = |gateway: &Gateway| !gateway.answers.is_empty();
+    gateway.until(is_there).await;
+    gateway
+        .until(|gateway| gateway.lobby(0)["ai_available"] == true)
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_newest_connection_has_the_seat_and_a_move_that_is_sent_twice_is_made_once() {
     let world = World::start();
     let (mut first, mut second) = (world.gateway(1), world.gateway(2));

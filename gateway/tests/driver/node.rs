@@ -18,13 +18,13 @@ use registry::{
     Born, Create, Incarnation, Lifetime, Membership, NodeId, Owner, Presence, PresenceConfig,
     Registry, Role,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const SECRET: &str = "between us";
-const CEILING: Duration = Duration::from_secs(10);
+const CEILING: Duration = Duration::from_secs(15);
 
 pub(crate) struct Node {
     incarnation: Incarnation,
@@ -107,6 +107,10 @@ impl Node {
             .unwrap()
     }
 
+    pub(crate) async fn detached_within(&mut self, time: Duration) -> Option<ConnectionId> {
+        timeout(time, self.detaches.recv()).await.ok().flatten()
+    }
+
     pub(crate) fn done(&self, ask: &Ask) {
         self.answer(ask, Outcome::Done);
     }
@@ -132,10 +136,14 @@ impl Node {
 
     /// Shows a picture to connections of the gateway that asked last.
     pub(crate) fn show(&self, code: LobbyCode, seq: u64, to: &[ConnectionId]) {
-        let lobby = Fragment::of(&json!({ "code": code }));
+        self.show_lobby(code, seq, &json!({ "code": code }), to);
+    }
+
+    /// Shows a picture with this as the lobby's part.
+    pub(crate) fn show_lobby(&self, code: LobbyCode, seq: u64, lobby: &Value, to: &[ConnectionId]) {
         let shared = SharedParts {
             seq,
-            lobby,
+            lobby: Fragment::of(lobby),
             game: None,
         };
         let to = to
@@ -145,7 +153,8 @@ impl Node {
                 own: None,
             })
             .collect();
-        let (events, own) = (Vec::new(), Vec::new());
+        let events = vec![Fragment::of(&json!({ "type": "seen", "seq": seq }))];
+        let own = Vec::new();
         self.send(ToGateway::Show(Show {
             code,
             epoch: 1,

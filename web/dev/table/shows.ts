@@ -400,6 +400,23 @@ export const shows: Record<string, State[]> = {
       seed: '0000000000000000000000000000000000000000000000000000000000000000',
     }),
   ],
+  finish: [
+    state(
+      { ...four, status: 'finished' },
+      {
+        ...ended,
+        bids: [2, 1, 3, 0],
+        tricks: [2, 1, 4, 0],
+        last_trick: { leader: 1, plays: finishedFour, led: 'blue', winner: 2 },
+      },
+      [
+        { type: 'card_played', seat: 0, card: 'B11' },
+        { type: 'trick_completed', winner: 2, plays: finishedFour },
+        { type: 'game_finished', ranking: [], seed: '00'.repeat(32) },
+      ],
+      { seed: '00'.repeat(32) },
+    ),
+  ],
   end6: [
     state(
       { ...six, status: 'finished', host_id: '000000000002' },

@@ -11,7 +11,7 @@ const answerMs = 4000
 const reactionMs = 2000
 
 export class Control {
-  /** The turn that an action was sent for, until the next state or an error. */
+  /** The turn that an action was sent for, until the game moves on or an error comes. */
   pendingTurn = $state<number | null>(null)
   note = $state<string | null>(null)
   reactedLately = $state(false)
@@ -30,9 +30,15 @@ export class Control {
     this.#send({ type: 'action', action, turn })
   }
 
-  /** A state or an error has come: the move is answered. */
-  answered(): void {
+  /** A state has come; if the game has moved on in it, the move is answered. */
+  arrived(turn: number): void {
+    if (turn !== this.pendingTurn) this.pendingTurn = null
+  }
+
+  /** The server has refused something; its sentence is newer than any of ours. */
+  refused(): void {
     this.pendingTurn = null
+    this.note = null
   }
 
   tell(sentence: string): void {

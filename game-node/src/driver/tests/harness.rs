@@ -410,11 +410,13 @@ impl Gateway {
 
     /// All states that a player was sent.
     pub(super) fn seen(&self, number: u8) -> &[Value] {
-        &self.states[&connection(number, self.generation)]
+        let states = self.states.get(&connection(number, self.generation));
+        states.map_or(&[], Vec::as_slice)
     }
 
+    /// The newest of them, null before the first.
     pub(super) fn state(&self, number: u8) -> &Value {
-        self.seen(number).last().unwrap()
+        self.seen(number).last().unwrap_or(&Value::Null)
     }
 
     pub(super) fn lobby(&self, number: u8) -> &Value {
