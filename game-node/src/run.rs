@@ -93,9 +93,11 @@ pub async fn run(
         bridge(&config),
     );
     let (ready, is_ready) = watch::channel(false);
+    let span = info_span!("game_node", id = %config.node_id);
     let (publisher, load) = watch::channel(config.load.at_start());
     // On the lobby thread, which is what it measures, until this node ends.
-    let _monitor = AbortOnDropHandle::new(tokio::spawn(monitor(config.load, publisher)));
+    let monitoring = monitor(config.load, publisher).instrument(span.clone());
+    let _monitor = AbortOnDropHandle::new(tokio::spawn(monitoring));
     let inputs = Inputs {
         links,
         ready: is_ready,
@@ -104,7 +106,6 @@ pub async fn run(
         drain_requested: membership.drain_requested(),
         shutdown: process.shutdown.clone(),
     };
-    let span = info_span!("game_node", id = %config.node_id);
     let driving = driver.run(inputs).instrument(span.clone());
     let starting = async {
         let mut drain = membership.drain_requested();
