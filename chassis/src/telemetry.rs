@@ -137,7 +137,8 @@ pub fn start(level: &LogLevel, format: LogFormat) -> Result<Telemetry, Error> {
             .with_tracer(traces.provider.tracer("wizard"))
             .with_filter(EnvFilter::new(format!("{},{OWN_TRAFFIC_OFF}", level.0)))
     });
-    let logs = lines(format, io::stderr).with_filter(EnvFilter::new(&level.0));
+    let logs =
+        lines(format, io::stderr).with_filter(EnvFilter::new(format!("{QUIET},{}", level.0)));
     tracing_subscriber::registry()
         .with(logs)
         .with(spans)
@@ -145,6 +146,9 @@ pub fn start(level: &LogLevel, format: LogFormat) -> Result<Telemetry, Error> {
     panic::set_hook(Box::new(log_panic));
     Ok(Telemetry { traces })
 }
+
+/// Libraries whose life cycle is not ours, unless the level names them.
+const QUIET: &str = "opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn";
 
 /// Exporting a span must not make spans of its own.
 const OWN_TRAFFIC_OFF: &str = "h2=off,hyper=off,hyper_util=off,tonic=off,tower=off,reqwest=off";

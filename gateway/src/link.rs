@@ -108,10 +108,11 @@ async fn carry(links: &Links, node: &NodeId, socket: Socket, stop: &Cancellation
         error = write(links, waiting, sink) => error,
     };
     let again = links.disconnected(node, stop);
-    if again {
+    if again && !matches!(error, LinkError::Closed) {
         // The node was killed, hangs, or the network between; its players are found anew.
         warn!(%error, "link lost");
     } else {
+        // A node that stops closes its links in good order, maybe before its goodbye is heard.
         info!(%error, "link closed");
     }
     again

@@ -167,8 +167,7 @@ impl Session {
             .map(|waiting| waiting.came_at + ANSWER_WITHIN)
             .min();
         let journey = self.journey.as_ref().map(|journey| journey.deadline);
-        let vigil = self.vigil.deadline(self.is_greeting());
-        [asks, waiting, journey, Some(vigil)]
+        [asks, waiting, journey, Some(self.vigil.deadline())]
             .into_iter()
             .flatten()
             .min()
@@ -238,7 +237,7 @@ impl Session {
 
     fn accepted(&mut self, now: Instant, frame: PlayerFrame) {
         let PlayerFrame { id, message } = frame;
-        let greeting = self.is_greeting();
+        let greeting = matches!(self.phase, Phase::Greeting);
         match message {
             PlayerMessage::Hello(hello) if greeting => {
                 self.effects.push(Effect::Enter {
@@ -342,7 +341,8 @@ impl Session {
         if self.is_closed() {
             return;
         }
-        if self.vigil.is_over(now, self.is_greeting()) {
+        let greeting = !matches!(self.phase, Phase::Inside { .. });
+        if self.vigil.is_over(now, greeting) {
             return self.close(CloseCode::Idle);
         }
         if self.vigil.take_ping(now) {
@@ -380,10 +380,8 @@ impl Session {
         }
     }
 
-    /// Tells the nodes that this connection is no more, and forgets what nobody waits for.
+    /// Tells the nodes that this connection is no more.
     fn detach(&mut self) {
-        self.asks.clear();
-        self.waiting.clear();
         let asked = self.journey.take().and_then(|journey| journey.asked());
         for Place { code, node, .. } in self.place.take().into_iter().chain(asked) {
             self.effects.push(Effect::Detach { node, code });
@@ -395,10 +393,6 @@ impl Session {
             Phase::Inside { person, .. } => Some(person),
             _ => None,
         }
-    }
-
-    fn is_greeting(&self) -> bool {
-        matches!(self.phase, Phase::Greeting)
     }
 
     fn is_closed(&self) -> bool {

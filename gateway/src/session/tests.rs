@@ -2,7 +2,6 @@
 
 mod entering;
 mod journeys;
-mod scripts;
 mod table;
 mod time;
 

@@ -83,10 +83,11 @@ impl Vigil {
         }
     }
 
-    pub(crate) fn deadline(&self, greeting: bool) -> Instant {
-        let hello = greeting.then_some(self.opened_at + HELLO_WITHIN);
-        let renewal = self.renewal.as_ref().map(|renewal| renewal.at);
+    pub(crate) fn deadline(&self) -> Instant {
         let next = self.ping_at.min(self.heard_at + SILENT_AFTER);
-        hello.into_iter().chain(renewal).fold(next, Instant::min)
+        match &self.renewal {
+            Some(renewal) => next.min(renewal.at),
+            None => next.min(self.opened_at + HELLO_WITHIN),
+        }
     }
 }
