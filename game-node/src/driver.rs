@@ -7,7 +7,6 @@
 //! Invariants: nothing that is not committed is ever shown or answered; of one lobby, answers,
 //! partings and pictures leave in the order of its steps.
 
-mod admission;
 mod asks;
 mod batch;
 mod creation;
@@ -35,7 +34,6 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::time::DelayQueue;
 use tracing::{error, info};
 
-use self::admission::Standing;
 use self::creation::Creations;
 use self::gateways::Gateways;
 use self::table::{Outgoing, Table};
@@ -71,8 +69,6 @@ pub(crate) struct Inputs {
     pub(crate) links: mpsc::Receiver<FromLink>,
     /// Told once the start's self-check is done.
     pub(crate) ready: tokio::sync::watch::Receiver<bool>,
-    /// What is measured of this thread.
-    pub(crate) load: tokio::sync::watch::Receiver<Load>,
     /// Who comes and goes.
     pub(crate) events: Events,
     /// Turns true when operators ask this node to leave.
@@ -121,7 +117,7 @@ pub(crate) struct Driver {
     /// Sum over all tables.
     census: Census,
     surroundings: Surroundings,
-    standing: Standing,
+    accepting: bool,
     gateways: Gateways,
     bridge: Bridge,
     timers: DelayQueue<LobbyCode>,
@@ -156,7 +152,7 @@ impl Driver {
             creations: Creations::default(),
             census: Census::default(),
             surroundings: Surroundings::default(),
-            standing: Standing::default(),
+            accepting: false,
             gateways: Gateways::default(),
             bridge,
             timers: DelayQueue::new(),
@@ -176,8 +172,6 @@ impl Driver {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let shutdown = inputs.shutdown.clone();
         let mut stop = pin!(shutdown.begun());
-        // A forced level is there from the start on.
-        inputs.load.mark_changed();
         while !self.is_done() {
             let timeout = self.bridge.next_timeout();
             tokio::select! {
@@ -197,11 +191,7 @@ impl Driver {
                 Some(finished) = self.under_way.next(), if !self.under_way.is_empty() => {
                     self.finished(finished);
                 }
-                _ = ticks.tick() => self.tick(),
-                Ok(()) = inputs.load.changed() => {
-                    let load = *inputs.load.borrow_and_update();
-                    self.measured(load);
-                }
+                scheduled = ticks.tick() => self.tick(scheduled),
                 Some(_) = inputs.events.next() => self.look_around(),
                 Ok(()) = inputs.ready.changed(), if self.phase == Phase::Starting => {
                     self.become_ready();
@@ -308,7 +298,7 @@ impl Driver {
         table.set_timer(code, &mut self.timers);
         let before = std::mem::replace(&mut table.census, table.lobby.census());
         self.census.change(before, table.census);
-        self.update_standing();
+        self.update_acceptance();
     }
 
     fn due(&mut self, code: LobbyCode) {
@@ -357,7 +347,7 @@ impl Driver {
 
     fn become_ready(&mut self) {
         self.phase = Phase::Ready;
-        self.update_standing();
+        self.update_acceptance();
         self.look_around();
     }
 
@@ -366,7 +356,7 @@ impl Driver {
         info!(lobbies = self.tables.len(), "draining");
         self.readiness.drain("draining");
         self.membership.update(|own| own.state = State::Draining);
-        self.update_standing();
+        self.update_acceptance();
     }
 
     fn is_draining(&self) -> bool {
@@ -402,7 +392,7 @@ impl Driver {
             }
             self.census.change(table.census, Census::default());
             self.dirty.remove(&code);
-            self.update_standing();
+            self.update_acceptance();
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The driver on a paused clock, with the in-process registry and gateways in memory.
 
 mod harness;
-mod load;
 
 use std::time::Duration;
 

@@ -60,13 +60,9 @@ impl Refusal {
         )
     }
 
-    /// This node has as many games as it may, or as it can carry.
+    /// This node has as many games as it may.
     pub fn busy() -> Self {
-        Self {
-            code: ErrorCode::Busy,
-            message: "No server takes a new game just now.".to_owned(),
-            retry_after: Some(BUSY_RETRY),
-        }
+        Self::new(ErrorCode::Busy, "No server takes a new game just now.")
     }
 
     /// Something that is needed can't be reached.
@@ -86,7 +82,5 @@ impl Refusal {
     }
 }
 
-/// Games end by the minute, and a node that was overloaded takes ten seconds to trust itself again.
-const BUSY_RETRY: Duration = Duration::from_secs(15);
 /// A restart of Redis takes about as long.
 const UNAVAILABLE_RETRY: Duration = Duration::from_secs(2);

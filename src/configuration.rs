@@ -1,0 +1,83 @@
+//! From the variables to the plain `Config` of each role.
+
+use registry::NodeId;
+
+use crate::start::presence as presence_config;
+use crate::variables::{
+    AiVariables, GameVariables, GatewayVariables, PresenceVariables, ProcessVariables,
+};
+
+/// A gateway's.
+pub(crate) fn gateway(
+    process: &ProcessVariables,
+    presence: &PresenceVariables,
+    gateway: &GatewayVariables,
+    node_id: NodeId,
+    advertise_addr: String,
+) -> gateway::Config {
+    gateway::Config {
+        node_id,
+        advertise_addr,
+        presence: presence_config(presence),
+        ready_timeout: process.ready_timeout,
+        shared_secret: presence.gateway_shared_secret.clone(),
+        session_ttl: presence.session_ttl,
+        allowed_origins: gateway.allowed_origins.0.clone(),
+        trusted_proxies: gateway.trusted_proxies.clone(),
+        max_connections: gateway.max_connections,
+        max_connections_per_ip: gateway.max_connections_per_ip,
+        message_rate: gateway.message_rate,
+        message_burst: gateway.message_burst,
+        max_rate_violations: gateway.max_rate_violations,
+        lobby_create_rate: gateway.lobby_create_rate,
+        reconnect_window: gateway.reconnect_window,
+    }
+}
+
+/// A game node's.
+pub(crate) fn game_node(
+    process: &ProcessVariables,
+    presence: &PresenceVariables,
+    game: &GameVariables,
+    node_id: NodeId,
+    advertise_addr: String,
+) -> game_node::Config {
+    game_node::Config {
+        node_id,
+        advertise_addr,
+        gateway_secret: presence.gateway_shared_secret.clone(),
+        ai_secret: presence.ai_shared_secret.clone(),
+        presence: presence_config(presence),
+        ready_timeout: process.ready_timeout,
+        drain_timeout: process.drain_timeout,
+        pace: game_node::lobby::Pace {
+            ai_move_delay: game.ai_move_delay,
+            trick_pause: game.trick_pause,
+        },
+        ai_decision_timeout: game.ai_decision_timeout,
+        ai_max_inflight: game.ai_max_inflight,
+        ai_breaker_failures: game.ai_breaker_failures,
+        ai_breaker_cooldown: game.ai_breaker_cooldown,
+        session_ttl: presence.session_ttl,
+        max_lobbies: game.max_lobbies,
+        max_active_games: game.max_active_games,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// An AI node's.
+pub(crate) fn ai_node(
+    process: &ProcessVariables,
+    presence: &PresenceVariables,
+    ai: &AiVariables,
+    node_id: NodeId,
+) -> ai_node::Config {
+    ai_node::Config {
+        node_id,
+        secret: presence.ai_shared_secret.clone(),
+        workers: ai.workers(),
+        queue: ai.ai_queue,
+        presence: presence_config(presence),
+        drain_timeout: process.drain_timeout,
+    }
+}

@@ -1,0 +1,136 @@
+//! `wizard` alone: a gateway, two game nodes and an AI node in one process, ready to play.
+//!
+//! They are the same roles as in processes of their own, and talk over loopback. Two game nodes,
+//! because each runs its lobbies on one thread, and because one may then hand over to the other.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+
+use chassis::Process;
+
+use crate::address::{advertised, bind};
+use crate::chance;
+use crate::command_line::EverythingVariables;
+use crate::configuration;
+use crate::role_threads::{RoleThreads, Threads};
+use crate::start::{self, RegistrySource};
+
+const GAME_NODES: [&str; 2] = ["game-1", "game-2"];
+
+/// Runs everything until it is told to stop. Says on standard output where to play, once a lobby
+/// has really answered there.
+///
+/// # Errors
+/// Whatever stops the start, or the first fault of a role.
+pub(crate) fn run(mut variables: EverythingVariables) -> anyhow::Result<()> {
+    let presence = &mut variables.presence;
+    for secret in [
+        &mut presence.gateway_shared_secret,
+        &mut presence.ai_shared_secret,
+    ] {
+        if secret.is_empty() {
+            *secret = chance::secret()?;
+        }
+    }
+    let registry = RegistrySource::new(&variables.presence)?;
+    let players = variables.listen.listen_addr.unwrap_or(loopback(8080));
+    let players = bind("LISTEN_ADDR", players)?;
+    let parts = Parts {
+        registry,
+        variables,
+    };
+    start::process(
+        &parts.variables.process,
+        9090,
+        async |process, mut roles| {
+            let address = players.local_addr()?;
+            parts.start_gateway(players, address, &process, &mut roles)?;
+            for name in GAME_NODES {
+                parts.start_game_node(name, &process, &mut roles)?;
+            }
+            parts.start_ai_node(&process, &mut roles)?;
+            tokio::spawn(say_when_ready(process, address));
+            Ok(roles)
+        },
+    )
+}
+
+struct Parts {
+    registry: RegistrySource,
+    variables: EverythingVariables,
+}
+
+impl Parts {
+    fn start_gateway(
+        &self,
+        listener: TcpListener,
+        bound: SocketAddr,
+        process: &Process,
+        roles: &mut RoleThreads,
+    ) -> anyhow::Result<()> {
+        let EverythingVariables {
+            process: own,
+            listen,
+            presence,
+            gateway,
+            ..
+        } = &self.variables;
+        let id = start::node_id(presence, "gateway", "-gateway")?;
+        let address = advertised(listen.advertise_addr.as_deref(), bound);
+        let config = configuration::gateway(own, presence, gateway, id, address);
+        let (registry, process) = (self.registry.clone(), process.part("gateway"));
+        roles.spawn("gateway", Threads::Many, async move || {
+            Ok(::gateway::run(config, listener, registry.open()?, process).await?)
+        })?;
+        Ok(())
+    }
+
+    fn start_game_node(
+        &self,
+        name: &str,
+        process: &Process,
+        roles: &mut RoleThreads,
+    ) -> anyhow::Result<()> {
+        let EverythingVariables {
+            process: own,
+            presence,
+            game,
+            ..
+        } = &self.variables;
+        let id = start::node_id(presence, "game", &format!("-{name}"))?;
+        let listener = bind("the link of a game node", loopback(0))?;
+        let address = listener.local_addr()?.to_string();
+        let config = configuration::game_node(own, presence, game, id, address);
+        let (registry, process) = (self.registry.clone(), process.part(name));
+        roles.spawn(name, Threads::One, async move || {
+            Ok(::game_node::run(config, listener, registry.open()?, process).await?)
+        })?;
+        Ok(())
+    }
+
+    fn start_ai_node(&self, process: &Process, roles: &mut RoleThreads) -> anyhow::Result<()> {
+        let EverythingVariables {
+            process: own,
+            presence,
+            ai,
+            ..
+        } = &self.variables;
+        let id = start::node_id(presence, "ai", "-ai")?;
+        let config = configuration::ai_node(own, presence, ai, id);
+        let (registry, process) = (self.registry.clone(), process.part("ai"));
+        roles.spawn("ai", Threads::One, async move || {
+            Ok(::ai_node::run(config, registry.open()?, process).await?)
+        })?;
+        Ok(())
+    }
+}
+
+fn loopback(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+async fn say_when_ready(process: Process, address: SocketAddr) {
+    process.readiness.process_ready().await;
+    // Whoever started it may have closed its end; the games don't depend on it.
+    let _ = writeln!(std::io::stdout(), "Wizard is ready: http://{address}");
+}
