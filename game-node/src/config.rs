@@ -5,6 +5,7 @@ use std::time::Duration;
 use chassis::environment::{Limit, Secret};
 use registry::{NodeId, PresenceConfig};
 
+use crate::load::LoadConfig;
 use crate::lobby::Pace;
 
 /// The variables of a game node, read and checked by the program.
@@ -40,6 +41,8 @@ pub struct Config {
     pub max_lobbies: Limit,
     /// `MAX_ACTIVE_GAMES`: running games of this node.
     pub max_active_games: Limit,
+    /// When this node calls itself busy or overloaded.
+    pub load: LoadConfig,
     /// The program's version, for operators.
     pub version: String,
 }

@@ -7,6 +7,7 @@
 //! Invariants: nothing that is not committed is ever shown or answered; of one lobby, answers,
 //! partings and pictures leave in the order of its steps.
 
+mod admission;
 mod asks;
 mod batch;
 mod creation;
@@ -34,6 +35,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::time::DelayQueue;
 use tracing::{error, info};
 
+use self::admission::Standing;
 use self::creation::Creations;
 use self::gateways::Gateways;
 use self::table::{Outgoing, Table};
@@ -69,6 +71,8 @@ pub(crate) struct Inputs {
     pub(crate) links: mpsc::Receiver<FromLink>,
     /// Told once the start's self-check is done.
     pub(crate) ready: tokio::sync::watch::Receiver<bool>,
+    /// What is measured of this thread.
+    pub(crate) load: tokio::sync::watch::Receiver<Load>,
     /// Who comes and goes.
     pub(crate) events: Events,
     /// Turns true when operators ask this node to leave.
@@ -117,7 +121,7 @@ pub(crate) struct Driver {
     /// Sum over all tables.
     census: Census,
     surroundings: Surroundings,
-    accepting: bool,
+    standing: Standing,
     gateways: Gateways,
     bridge: Bridge,
     timers: DelayQueue<LobbyCode>,
@@ -152,7 +156,7 @@ impl Driver {
             creations: Creations::default(),
             census: Census::default(),
             surroundings: Surroundings::default(),
-            accepting: false,
+            standing: Standing::default(),
             gateways: Gateways::default(),
             bridge,
             timers: DelayQueue::new(),
@@ -172,6 +176,8 @@ impl Driver {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let shutdown = inputs.shutdown.clone();
         let mut stop = pin!(shutdown.begun());
+        // A forced level is there from the start on.
+        inputs.load.mark_changed();
         while !self.is_done() {
             let timeout = self.bridge.next_timeout();
             tokio::select! {
@@ -191,7 +197,11 @@ impl Driver {
                 Some(finished) = self.under_way.next(), if !self.under_way.is_empty() => {
                     self.finished(finished);
                 }
-                scheduled = ticks.tick() => self.tick(scheduled),
+                _ = ticks.tick() => self.tick(),
+                Ok(()) = inputs.load.changed() => {
+                    let load = *inputs.load.borrow_and_update();
+                    self.measured(load);
+                }
                 Some(_) = inputs.events.next() => self.look_around(),
                 Ok(()) = inputs.ready.changed(), if self.phase == Phase::Starting => {
                     self.become_ready();
@@ -298,7 +308,7 @@ impl Driver {
         table.set_timer(code, &mut self.timers);
         let before = std::mem::replace(&mut table.census, table.lobby.census());
         self.census.change(before, table.census);
-        self.update_acceptance();
+        self.update_standing();
     }
 
     fn due(&mut self, code: LobbyCode) {
@@ -347,7 +357,7 @@ impl Driver {
 
     fn become_ready(&mut self) {
         self.phase = Phase::Ready;
-        self.update_acceptance();
+        self.update_standing();
         self.look_around();
     }
 
@@ -356,7 +366,7 @@ impl Driver {
         info!(lobbies = self.tables.len(), "draining");
         self.readiness.drain("draining");
         self.membership.update(|own| own.state = State::Draining);
-        self.update_acceptance();
+        self.update_standing();
     }
 
     fn is_draining(&self) -> bool {
@@ -392,7 +402,7 @@ impl Driver {
             }
             self.census.change(table.census, Census::default());
             self.dirty.remove(&code);
-            self.update_acceptance();
+            self.update_standing();
         }
     }
 }

@@ -33,16 +33,16 @@ impl HealthCell {
         let now = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (links, open_breakers, waiting) = now.ai_links;
         let ai = now.ai_counters;
+        let sample = now.load.sample;
         let fields = json!({
             "lobbies": now.lobbies,
             "sessions": now.census.sessions,
             "connections": now.census.connections,
             "active_games": now.census.active_games,
-            "load": now.load.level().as_str(),
-            "loop_lag": now.load.lag().as_secs_f64(),
-            // Not measured by this version: unknown, which is not none.
-            "cpu": null,
-            "throttled": null,
+            "load": now.load.level.as_str(),
+            "loop_lag": sample.loop_lag.as_secs_f64(),
+            "cpu": sample.cpu,
+            "throttled": sample.throttled,
             "accepting_games": now.accepting_games,
             "ai_available": links > 0,
             "ai": {

@@ -22,6 +22,7 @@ mod run;
 mod store;
 
 pub use config::Config;
+pub use load::{CpuOf, LoadConfig, Thresholds};
 pub use run::{Error, run};
 
 /// What a game node is called in the registry.

@@ -9,6 +9,7 @@ use axum::serve::ListenerExt;
 use chassis::Process;
 use registry::{Incarnation, Owner, Presence, Registry, RegistryError};
 use tokio::sync::{mpsc, watch};
+use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, info_span, warn};
 use uuid::Uuid;
 
@@ -17,6 +18,7 @@ use crate::ai::{BreakerLimits, Bridge, BridgeLimits};
 use crate::driver::{Driver, INBOX_MESSAGES, Inputs, Settings};
 use crate::health::HealthCell;
 use crate::link::router;
+use crate::load::monitor;
 use crate::ready::become_ready;
 use crate::store::Store;
 
@@ -91,14 +93,19 @@ pub async fn run(
         bridge(&config),
     );
     let (ready, is_ready) = watch::channel(false);
+    let span = info_span!("game_node", id = %config.node_id);
+    let (publisher, load) = watch::channel(config.load.at_start());
+    // On the lobby thread, which is what it measures, until this node ends.
+    let monitoring = monitor(config.load, publisher).instrument(span.clone());
+    let _monitor = AbortOnDropHandle::new(tokio::spawn(monitoring));
     let inputs = Inputs {
         links,
         ready: is_ready,
+        load,
         events: membership.events(),
         drain_requested: membership.drain_requested(),
         shutdown: process.shutdown.clone(),
     };
-    let span = info_span!("game_node", id = %config.node_id);
     let driving = driver.run(inputs).instrument(span.clone());
     let starting = async {
         let mut drain = membership.drain_requested();

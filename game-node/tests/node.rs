@@ -10,8 +10,8 @@ use std::time::Duration;
 use chassis::environment::{Limit, Secret};
 use chassis::{Metrics, Process};
 use futures_util::{SinkExt, StreamExt};
-use game_node::Config;
 use game_node::lobby::Pace;
+use game_node::{Config, LoadConfig};
 use protocol::frame::{decode, encode};
 use protocol::link::{
     Ask, GATEWAY_LINK_PATH, Outcome, Parting, Person, Request, ToGateway, ToNode,
@@ -19,10 +19,11 @@ use protocol::link::{
 use protocol::lobby::AiLevel;
 use protocol::parts::{WaitingEvents, full_state};
 use protocol::player::SetOptions;
-use protocol::{ConnectionId, PlayerId};
-use registry::{Lifetimes, NodeId, Presence, PresenceConfig, Registry, State};
+use protocol::server::LoadLevel;
+use protocol::{ConnectionId, ErrorCode, PlayerId};
+use registry::{Lifetimes, Load, NodeId, Presence, PresenceConfig, Registry, State};
 use rules::{Action, Length, OptionsPatch};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -62,6 +63,7 @@ fn config(address: SocketAddr) -> Config {
         session_ttl: Duration::from_mins(30),
         max_lobbies: Limit::at_most(1000),
         max_active_games: Limit::at_most(50),
+        load: LoadConfig::default(),
         version: "test".to_owned(),
     }
 }
@@ -277,6 +279,46 @@ async fn a_node_is_ready_once_it_has_served_itself_and_says_goodbye_at_the_end()
         "ai",
     ];
     assert!(fields.is_superset(&BTreeSet::from(promised)), "{health}");
+    node.ends().await;
+}
+
+#[tokio::test]
+async fn an_overloaded_node_is_ready_and_alive_and_takes_no_new_table() {
+    let node = start(|config| config.load.force_level = Some(LoadLevel::Overloaded));
+    node.ready().await;
+    let own = node.presence(|own| own.state == State::Ready).await;
+    assert_eq!((own.load, own.accepting_games), (Load::Overloaded, false));
+    assert_eq!(node.get("/ready")["ready"], true);
+    let health = node.get("/health");
+    assert_eq!(
+        (&health["status"], &health["load"]),
+        (&json!("ok"), &json!("overloaded"))
+    );
+    for share in ["cpu", "throttled"] {
+        let share = health[share].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&share), "{health}");
+    }
+    let mut gateway = gateway(&node).await;
+    let told = ToGateway::Status {
+        level: LoadLevel::Overloaded,
+        accepting_games: false,
+    };
+    assert_eq!(gateway.hears().await, told);
+    gateway.asks(create()).await;
+    let refused = |message: &ToGateway| match message {
+        ToGateway::Answer { outcome, .. } => matches!(
+            outcome,
+            Outcome::Refused {
+                code: ErrorCode::Busy,
+                retry_after_ms: Some(_),
+                ..
+            }
+        ),
+        _ => false,
+    };
+    let answer = gateway.hears().await;
+    assert!(refused(&answer), "{answer:?}");
+    drop(gateway);
     node.ends().await;
 }
 

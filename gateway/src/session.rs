@@ -167,7 +167,8 @@ impl Session {
             .map(|waiting| waiting.came_at + ANSWER_WITHIN)
             .min();
         let journey = self.journey.as_ref().map(|journey| journey.deadline);
-        [asks, waiting, journey, Some(self.vigil.deadline())]
+        let vigil = self.vigil.deadline(self.is_greeting());
+        [asks, waiting, journey, Some(vigil)]
             .into_iter()
             .flatten()
             .min()
@@ -237,7 +238,7 @@ impl Session {
 
     fn accepted(&mut self, now: Instant, frame: PlayerFrame) {
         let PlayerFrame { id, message } = frame;
-        let greeting = matches!(self.phase, Phase::Greeting);
+        let greeting = self.is_greeting();
         match message {
             PlayerMessage::Hello(hello) if greeting => {
                 self.effects.push(Effect::Enter {
@@ -341,8 +342,7 @@ impl Session {
         if self.is_closed() {
             return;
         }
-        let greeting = !matches!(self.phase, Phase::Inside { .. });
-        if self.vigil.is_over(now, greeting) {
+        if self.vigil.is_over(now, self.is_greeting()) {
             return self.close(CloseCode::Idle);
         }
         if self.vigil.take_ping(now) {
@@ -380,8 +380,10 @@ impl Session {
         }
     }
 
-    /// Tells the nodes that this connection is no more.
+    /// Tells the nodes that this connection is no more, and forgets what nobody waits for.
     fn detach(&mut self) {
+        self.asks.clear();
+        self.waiting.clear();
         let asked = self.journey.take().and_then(|journey| journey.asked());
         for Place { code, node, .. } in self.place.take().into_iter().chain(asked) {
             self.effects.push(Effect::Detach { node, code });
@@ -393,6 +395,10 @@ impl Session {
             Phase::Inside { person, .. } => Some(person),
             _ => None,
         }
+    }
+
+    fn is_greeting(&self) -> bool {
+        matches!(self.phase, Phase::Greeting)
     }
 
     fn is_closed(&self) -> bool {

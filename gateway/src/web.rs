@@ -10,10 +10,10 @@ use memory_serve::{Asset, CacheControl, MemoryServe};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// What a page may load: its own files, and a WebSocket to where it came from (`'self'` does not
-/// cover `ws:` in every browser). The table places cards by style attributes.
+/// cover `ws:` in every browser).
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; connect-src 'self' ws: wss:; \
-    img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; \
-    form-action 'none'; frame-ancestors 'none'";
+    img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
 
 /// Vite puts a hash of the content into the names of what it writes here.
 const HASHED: &str = "/assets/";
@@ -58,4 +58,48 @@ async fn revalidate_unless_hashed(request: Request, next: Next) -> Response {
             .insert(header::CACHE_CONTROL, no_cache);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::StatusCode;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn get_page(path: &str) -> Response {
+        let request = Request::get(path).header(header::ACCEPT_ENCODING, "br");
+        routes()
+            .oneshot(request.body(Body::empty()).unwrap())
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_page_is_asked_for_anew_and_hashed_files_are_kept() {
+        let page = get_page("/").await;
+        assert_eq!(page.status(), StatusCode::OK);
+        assert_eq!(page.headers()[header::CACHE_CONTROL], "no-cache");
+        for asset in CLIENT {
+            let file = get_page(asset.route).await;
+            assert_eq!(file.status(), StatusCode::OK, "{}", asset.route);
+            let cached = &file.headers()[header::CACHE_CONTROL];
+            let hashed = asset.route.starts_with(HASHED);
+            let expected = if hashed {
+                "max-age=31536000, immutable"
+            } else {
+                "no-cache"
+            };
+            assert_eq!(cached, expected, "{}", asset.route);
+            assert!(file.headers().contains_key(header::CONTENT_SECURITY_POLICY));
+        }
+    }
+
+    #[test]
+    fn the_page_that_says_what_is_missing_needs_nothing_that_the_policy_forbids() {
+        for inline in ["<style", "<script", "style="] {
+            assert!(!NOT_BUILT.contains(inline), "{inline}");
+        }
+    }
 }

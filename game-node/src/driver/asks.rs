@@ -62,7 +62,7 @@ impl Driver {
         if self.is_another_life(code, &wish.request) {
             return self.answer(&asked, Outcome::NotOwner);
         }
-        let may_start = !self.is_draining() && self.has_room_for_a_game();
+        let may_start = self.admits_a_game();
         let input = Input::Ask {
             wish,
             chance: chance::draw(),

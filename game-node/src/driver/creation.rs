@@ -69,7 +69,7 @@ impl Driver {
         if self.creations.0.contains_key(&code) {
             return Err(Refusal::unavailable("This table is being set up."));
         }
-        if self.is_draining() || !self.has_room_for_a_lobby() {
+        if !self.admits_a_lobby() {
             return Err(Refusal::busy());
         }
         let host = wish.connection;
@@ -128,7 +128,7 @@ impl Driver {
                 self.answer(&creation.asked, refused(&Refusal::unavailable(message)));
             }
         }
-        self.update_acceptance();
+        self.update_standing();
     }
 
     fn open(&mut self, creation: Creation, epoch: u64, seq: u64, is_gone: bool) {
@@ -151,15 +151,5 @@ impl Driver {
         if is_gone {
             self.step(code, Input::Detach(asked.connection()));
         }
-    }
-
-    pub(super) fn has_room_for_a_lobby(&self) -> bool {
-        let lobbies = self.tables.len() + self.creations.len();
-        self.settings.max_lobbies.has_room(lobbies) && self.has_room_for_a_game()
-    }
-
-    pub(super) fn has_room_for_a_game(&self) -> bool {
-        let games = usize::try_from(self.census.active_games).unwrap_or(usize::MAX);
-        self.settings.max_active_games.has_room(games)
     }
 }

@@ -114,12 +114,4 @@ impl Driver {
         self.gateways
             .send(link, ToGateway::Probed { request, failure });
     }
-
-    /// How loaded this node is.
-    pub(super) fn status(&self) -> ToGateway {
-        ToGateway::Status {
-            level: self.load.level(),
-            accepting_games: self.accepting,
-        }
-    }
 }

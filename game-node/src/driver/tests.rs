@@ -1,6 +1,7 @@
 //! The driver on a paused clock, with the in-process registry and gateways in memory.
 
 mod harness;
+mod load;
 
 use std::time::Duration;
 

@@ -6,7 +6,7 @@ use protocol::{LobbyCode, PlayerId};
 use registry::{Seq, Session, State, Touch, Touched};
 use tracing::debug;
 
-use super::{Driver, Finished, Phase, now};
+use super::{Driver, Finished, now};
 use crate::chance;
 use crate::lobby::{Input, Surroundings};
 
@@ -55,10 +55,8 @@ fn is_due(next: &mut Option<Instant>, every: Duration, at: Instant) -> bool {
 
 impl Driver {
     /// Once a second.
-    pub(super) fn tick(&mut self, scheduled: tokio::time::Instant) {
+    pub(super) fn tick(&mut self) {
         let at = now();
-        self.load
-            .ran(at.saturating_duration_since(scheduled.into_std()));
         if is_due(&mut self.rounds.next_touch, TOUCH_EVERY, at) && !self.rounds.touching {
             self.touch();
         }
@@ -194,36 +192,24 @@ impl Driver {
     }
 
     /// Counts for the registry and for operators.
-    fn tell_presence(&self) {
+    pub(super) fn tell_presence(&self) {
         let (census, lobbies) = (self.census, self.tables.len());
+        let accepting_games = self.standing.accepting_games;
         self.membership.update(|own| {
             own.players = census.players;
             own.lobbies = u32::try_from(lobbies).unwrap_or(u32::MAX);
             own.active_games = census.active_games;
             own.load = self.load.registry_level();
+            own.accepting_games = accepting_games;
         });
         self.health.set(crate::health::Snapshot {
             lobbies,
             census,
             load: self.load,
-            accepting_games: self.accepting,
+            accepting_games,
             ai_links: self.bridge.load(),
             ai_counters: self.bridge.counters(),
         });
-    }
-
-    /// Whether this node wants more games; whoever should know is told when it changes.
-    pub(super) fn update_acceptance(&mut self) {
-        let accepting = self.phase == Phase::Ready && self.has_room_for_a_lobby();
-        if std::mem::replace(&mut self.accepting, accepting) == accepting {
-            return;
-        }
-        self.membership
-            .update(|own| own.accepting_games = accepting);
-        self.gateways.send_to_all(&self.status());
-        // The lobbies hear of it with the next tick: each of them is written and shown anew for it,
-        // and a node at its limit changes its mind with every game that begins or ends.
-        self.tell_presence();
     }
 
     /// What lobbies show of the world around them.
@@ -235,7 +221,8 @@ impl Driver {
             .filter(|node| node.id != *own && node.state == State::Ready);
         let surroundings = Surroundings {
             ai_available: self.bridge.is_available(),
-            accepting_games: self.accepting || others.clone().any(|node| node.accepting_games),
+            accepting_games: self.standing.accepting_games
+                || others.clone().any(|node| node.accepting_games),
         };
         if std::mem::replace(&mut self.surroundings, surroundings) != surroundings {
             self.for_each_table(|driver, code| {

@@ -60,9 +60,13 @@ impl Refusal {
         )
     }
 
-    /// This node has as many games as it may.
+    /// This node has as many games as it may, or as it can carry.
     pub fn busy() -> Self {
-        Self::new(ErrorCode::Busy, "No server takes a new game just now.")
+        Self {
+            code: ErrorCode::Busy,
+            message: "No server takes a new game just now.".to_owned(),
+            retry_after: Some(BUSY_RETRY),
+        }
     }
 
     /// Something that is needed can't be reached.
@@ -82,5 +86,7 @@ impl Refusal {
     }
 }
 
+/// Games end by the minute, and a node that was overloaded takes ten seconds to trust itself again.
+const BUSY_RETRY: Duration = Duration::from_secs(15);
 /// A restart of Redis takes about as long.
 const UNAVAILABLE_RETRY: Duration = Duration::from_secs(2);

@@ -2,6 +2,7 @@
 
 mod entering;
 mod journeys;
+mod scripts;
 mod table;
 mod time;
 

@@ -83,11 +83,10 @@ impl Vigil {
         }
     }
 
-    pub(crate) fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self, greeting: bool) -> Instant {
+        let hello = greeting.then_some(self.opened_at + HELLO_WITHIN);
+        let renewal = self.renewal.as_ref().map(|renewal| renewal.at);
         let next = self.ping_at.min(self.heard_at + SILENT_AFTER);
-        match &self.renewal {
-            Some(renewal) => next.min(renewal.at),
-            None => next.min(self.opened_at + HELLO_WITHIN),
-        }
+        hello.into_iter().chain(renewal).fold(next, Instant::min)
     }
 }

@@ -10,9 +10,10 @@ use chassis::{Metrics, Process};
 use protocol::decide;
 use protocol::link::{Ask, Outcome, Parting, Receiver, Request, Show, ToGateway, ToNode};
 use protocol::parts::{WaitingEvents, full_state};
+use protocol::server::LoadLevel;
 use protocol::{ConnectionId, LobbyCode};
 use registry::{
-    Incarnation, Lifetimes, NodeId, Owner, Presence, PresenceConfig, Registry, Session,
+    Incarnation, Lifetimes, Membership, NodeId, Owner, Presence, PresenceConfig, Registry, Session,
 };
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
@@ -23,6 +24,7 @@ use crate::ai::{BreakerLimits, Bridge, BridgeLimits};
 use crate::driver::{Driver, Finished, INBOX_MESSAGES, Inputs, Settings};
 use crate::health::HealthCell;
 use crate::link::{FromLink, outbox};
+use crate::load::Load;
 use crate::lobby::testing::{name, person};
 use crate::lobby::{LinkId, Pace};
 use crate::store::Store;
@@ -67,17 +69,16 @@ pub(super) fn token(number: u8) -> registry::TokenHash {
     person(number, 1).token.as_str().parse().unwrap()
 }
 
-/// Everything that a driver needs, and the ends of it that a test holds.
-fn assemble(
-    registry: &Registry,
-    settings: Settings,
-) -> (
-    Driver,
-    Inputs,
-    mpsc::Sender<FromLink>,
-    watch::Sender<bool>,
-    Process,
-) {
+/// The ends of a driver's inputs that a test holds.
+struct Ends {
+    process: Process,
+    membership: Membership,
+    inbox: mpsc::Sender<FromLink>,
+    gate: watch::Sender<bool>,
+    load: watch::Sender<Load>,
+}
+
+fn assemble(registry: &Registry, settings: Settings) -> (Driver, Inputs, Ends) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let process = Process::start(listener, Metrics::default()).unwrap();
     let incarnation = Incarnation::new(uuid::Uuid::new_v4());
@@ -104,26 +105,44 @@ fn assemble(
     let (inbox, links) = mpsc::channel(INBOX_MESSAGES);
     let (ready, is_ready) = watch::channel(false);
     ready.send_replace(true);
+    let (load_publisher, load) = watch::channel(Load::default());
     let inputs = Inputs {
         links,
         ready: is_ready,
+        load,
         events: membership.events(),
         drain_requested: membership.drain_requested(),
         shutdown: process.shutdown.clone(),
     };
     let health = Arc::new(HealthCell::default());
     let readiness = process.readiness.clone();
-    let driver = Driver::new(settings, store, membership, readiness, health, bridge);
-    (driver, inputs, inbox, gate_keeper, process)
+    let driver = Driver::new(
+        settings,
+        store,
+        membership.clone(),
+        readiness,
+        health,
+        bridge,
+    );
+    let ends = Ends {
+        process,
+        membership,
+        inbox,
+        gate: gate_keeper,
+        load: load_publisher,
+    };
+    (driver, inputs, ends)
 }
 
 /// A driver that runs.
 pub(super) struct World {
     pub(super) registry: Registry,
     pub(super) process: Process,
+    pub(super) membership: Membership,
     pub(super) driving: JoinHandle<()>,
     inbox: mpsc::Sender<FromLink>,
     gate: watch::Sender<bool>,
+    load: watch::Sender<Load>,
 }
 
 impl World {
@@ -132,14 +151,16 @@ impl World {
     }
 
     pub(super) fn start_with(registry: &Registry, settings: Settings) -> Self {
-        let (driver, inputs, inbox, gate, process) = assemble(registry, settings);
+        let (driver, inputs, ends) = assemble(registry, settings);
         let driving = tokio::spawn(async move { drop(driver.run(inputs).await) });
         Self {
             registry: registry.clone(),
-            process,
+            process: ends.process,
+            membership: ends.membership,
             driving,
-            inbox,
-            gate,
+            inbox: ends.inbox,
+            gate: ends.gate,
+            load: ends.load,
         }
     }
 
@@ -150,6 +171,11 @@ impl World {
 
     pub(super) fn open(&self) {
         self.gate.send_replace(true);
+    }
+
+    /// As the monitor finds it from now on.
+    pub(super) fn is_loaded(&self, level: LoadLevel) {
+        self.load.send_modify(|load| load.level = level);
     }
 
     pub(super) fn gateway(&self, link: u64) -> Gateway {
@@ -216,6 +242,7 @@ pub(super) struct Gateway {
     pub(super) answers: Vec<(u64, Outcome)>,
     pub(super) partings: Vec<(ConnectionId, Parting)>,
     pub(super) probed: Vec<(u64, Option<String>)>,
+    pub(super) level: Option<LoadLevel>,
     pub(super) accepting: Option<bool>,
     states: BTreeMap<ConnectionId, Vec<Value>>,
 }
@@ -240,6 +267,7 @@ impl Gateway {
             answers: Vec::new(),
             partings: Vec::new(),
             probed: Vec::new(),
+            level: None,
             accepting: None,
             states: BTreeMap::new(),
         }
@@ -360,8 +388,11 @@ impl Gateway {
             } => self.partings.push((connection, reason)),
             ToGateway::Probed { request, failure } => self.probed.push((request, failure)),
             ToGateway::Status {
-                accepting_games, ..
-            } => self.accepting = Some(accepting_games),
+                level,
+                accepting_games,
+            } => {
+                (self.level, self.accepting) = (Some(level), Some(accepting_games));
+            }
             ToGateway::Hello { .. } | ToGateway::Pong { .. } => {}
         }
     }
@@ -410,25 +441,23 @@ pub(super) struct Manual {
     pub(super) driver: Driver,
     pub(super) registry: Registry,
     inputs: Inputs,
-    inbox: mpsc::Sender<FromLink>,
-    _gate: watch::Sender<bool>,
+    ends: Ends,
 }
 
 impl Manual {
     pub(super) fn new() -> Self {
         let registry = registry();
-        let (driver, inputs, inbox, gate, _) = assemble(&registry, settings());
+        let (driver, inputs, ends) = assemble(&registry, settings());
         Self {
             driver,
             registry,
             inputs,
-            inbox,
-            _gate: gate,
+            ends,
         }
     }
 
     pub(super) fn gateway(&self, link: u64) -> Gateway {
-        Gateway::new(link, self.inbox.clone())
+        Gateway::new(link, self.ends.inbox.clone())
     }
 
     /// Takes in what has come, and commits nothing.

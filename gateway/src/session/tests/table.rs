@@ -160,20 +160,23 @@ fn a_message_to_a_former_owner_waits_for_the_new_one_in_its_order() {
     let first = bench.session.last_number;
     bench.say(r#"{"type":"start_game"}"#);
     let second = bench.session.last_number;
+    let outcome = Outcome::NotOwner;
     bench.give(Input::Answer {
         number: first,
-        outcome: Outcome::NotOwner,
+        outcome: outcome.clone(),
     });
+    bench.say(r#"{"type":"return_to_lobby"}"#);
     bench.give(Input::Answer {
         number: second,
-        outcome: Outcome::NotOwner,
+        outcome,
     });
     bench.effects.clear();
     bench.found("two");
     bench.answer(Outcome::Done);
+    let asked = ["attach", "add_ai", "start", "return_to_lobby"];
     assert_eq!(
         bench.asked(),
-        ["two ABCD23 attach", "two ABCD23 add_ai", "two ABCD23 start"]
+        asked.map(|request| format!("two ABCD23 {request}"))
     );
     assert!(bench.errors().is_empty());
 }
