@@ -13,6 +13,7 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   use: {
     browserName: 'chromium',
+    actionTimeout: 15_000,
     viewport: { width: 1440, height: 900 },
     launchOptions: {
       // The system's browser; Playwright must not fetch one of its own.
