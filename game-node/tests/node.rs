@@ -21,7 +21,7 @@ use protocol::parts::{WaitingEvents, full_state};
 use protocol::player::SetOptions;
 use protocol::server::LoadLevel;
 use protocol::{ConnectionId, ErrorCode, PlayerId};
-use registry::{Lifetimes, Load, NodeId, Presence, PresenceConfig, Registry, State};
+use registry::{Lifetimes, Load, NodeId, Presence, PresenceConfig, RedisConfig, Registry, State};
 use rules::{Action, Length, OptionsPatch};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -69,11 +69,14 @@ fn config(address: SocketAddr) -> Config {
 }
 
 fn start(change: impl FnOnce(&mut Config)) -> Node {
+    start_with(Registry::in_process(Lifetimes::default()), change)
+}
+
+fn start_with(registry: Registry, change: impl FnOnce(&mut Config)) -> Node {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let operations = TcpListener::bind("127.0.0.1:0").unwrap();
     let process = Process::start(operations, Metrics::default()).unwrap();
-    let registry = Registry::in_process(Lifetimes::default());
     let mut config = config(address);
     change(&mut config);
     let running = game_node::run(config, listener, registry.clone(), process.clone());
@@ -486,4 +489,40 @@ async fn at_the_end_gateways_are_told_and_what_was_saved_stays() {
     let record = node.registry.owner("TABLE2").await.unwrap().unwrap();
     assert!(!record.deleted, "what was saved stays");
     node.ends().await;
+}
+
+#[tokio::test]
+async fn while_the_registry_is_away_nothing_is_created_and_the_start_waits() {
+    let nobody = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let registry = Registry::redis(&RedisConfig::new(format!("redis://{nobody}/"))).unwrap();
+    let node = start_with(registry, |_| {});
+    let mut gateway = gateway(&node).await;
+    let asked = gateway.asks(create()).await;
+    loop {
+        if let ToGateway::Answer {
+            number, outcome, ..
+        } = gateway.hears().await
+        {
+            assert_eq!(number, asked);
+            let is_unavailable = matches!(
+                outcome,
+                Outcome::Refused {
+                    code: ErrorCode::Unavailable,
+                    retry_after_ms: Some(_),
+                    ..
+                }
+            );
+            assert!(is_unavailable, "{outcome:?}");
+            break;
+        }
+    }
+    assert!(!node.process.readiness.is_ready());
+    node.process.shutdown.begin();
+    let ended = timeout(CEILING, node.running)
+        .await
+        .expect("it ends in time");
+    ended.unwrap().unwrap();
 }
