@@ -1,10 +1,13 @@
 //! From the variables to the plain `Config` of each role.
 
+use game_node::{CpuOf, LoadConfig, Thresholds};
+use protocol::server::LoadLevel;
 use registry::NodeId;
 
 use crate::start::presence as presence_config;
 use crate::variables::{
-    AiVariables, GameVariables, GatewayVariables, PresenceVariables, ProcessVariables,
+    AiVariables, GameVariables, GatewayVariables, LoadVariables, PresenceVariables,
+    ProcessVariables,
 };
 
 /// A gateway's.
@@ -41,6 +44,7 @@ pub(crate) fn game_node(
     game: &GameVariables,
     node_id: NodeId,
     advertise_addr: String,
+    cpu_of: CpuOf,
 ) -> game_node::Config {
     game_node::Config {
         node_id,
@@ -61,7 +65,26 @@ pub(crate) fn game_node(
         session_ttl: presence.session_ttl,
         max_lobbies: game.max_lobbies,
         max_active_games: game.max_active_games,
+        load: load(&game.load, cpu_of),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn load(load: &LoadVariables, cpu_of: CpuOf) -> LoadConfig {
+    LoadConfig {
+        sample_interval: load.load_sample_interval,
+        thresholds: Thresholds {
+            lag_busy: load.load_lag_busy,
+            lag_overload: load.load_lag_overload,
+            lag_severe: load.load_lag_severe,
+            cpu_busy: load.load_cpu_busy,
+            cpu_overload: load.load_cpu_overload,
+            throttle_overload: load.load_throttle_overload,
+            overload_samples: load.load_overload_samples,
+            recover_samples: load.load_recover_samples,
+        },
+        force_level: load.load_force_level.map(LoadLevel::from),
+        cpu_of,
     }
 }
 

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 use chassis::Process;
+use game_node::CpuOf;
 
 use crate::address::{advertised, bind};
 use crate::chance;
@@ -100,7 +101,7 @@ impl Parts {
         let id = start::node_id(presence, "game", &format!("-{name}"))?;
         let listener = bind("the link of a game node", loopback(0))?;
         let address = listener.local_addr()?.to_string();
-        let config = configuration::game_node(own, presence, game, id, address);
+        let config = configuration::game_node(own, presence, game, id, address, CpuOf::LobbyThread);
         let (registry, process) = (self.registry.clone(), process.part(name));
         roles.spawn(name, Threads::One, async move || {
             Ok(::game_node::run(config, listener, registry.open()?, process).await?)

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use chassis::environment::Secret;
+use game_node::CpuOf;
 use tracing::warn;
 
 use crate::address::{advertised, bind};
@@ -57,7 +58,7 @@ pub(crate) fn game_node(command: &GameNodeCommand) -> anyhow::Result<()> {
         listen.listen_addr.unwrap_or(everywhere(7000)),
     )?;
     let address = advertised(listen.advertise_addr.as_deref(), listener.local_addr()?);
-    let config = configuration::game_node(process, presence, game, id, address);
+    let config = configuration::game_node(process, presence, game, id, address, CpuOf::Process);
     start::process(process, 9091, async |process, mut roles| {
         roles.spawn("lobbies", Threads::One, async move || {
             Ok(::game_node::run(config, listener, registry.open()?, process).await?)

@@ -18,7 +18,7 @@ mod presence;
 mod process;
 
 pub(crate) use ai::AiVariables;
-pub(crate) use game::GameVariables;
+pub(crate) use game::{GameVariables, LoadVariables};
 pub(crate) use gateway::GatewayVariables;
 pub(crate) use listen::ListenVariables;
 pub(crate) use presence::PresenceVariables;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chassis::environment::{Limit, duration};
 use clap::{Args, ValueEnum};
+use protocol::server::LoadLevel;
 
 use super::positive_duration;
 
@@ -102,6 +103,16 @@ pub(crate) enum ForcedLevel {
     Normal,
     Busy,
     Overloaded,
+}
+
+impl From<ForcedLevel> for LoadLevel {
+    fn from(level: ForcedLevel) -> Self {
+        match level {
+            ForcedLevel::Normal => Self::Normal,
+            ForcedLevel::Busy => Self::Busy,
+            ForcedLevel::Overloaded => Self::Overloaded,
+        }
+    }
 }
 
 /// A share of a whole, above 0 and up to 1.
