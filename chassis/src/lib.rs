@@ -14,6 +14,7 @@ pub mod metrics;
 pub mod operations;
 mod process;
 pub mod readiness;
+mod resource;
 pub mod shutdown;
 pub mod telemetry;
 

@@ -9,6 +9,8 @@ use opentelemetry_sdk::error::OTelSdkError;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Registry, TextEncoder};
 
+use crate::resource;
+
 /// Everything that is recorded in this process, ready to be shown. Clones share it.
 ///
 /// [`Metrics::default`] shows nothing: for a process, or a test, whose metrics nobody reads.
@@ -27,7 +29,12 @@ impl Metrics {
         let exporter = opentelemetry_prometheus::exporter()
             .with_registry(registry.clone())
             .build()?;
-        global::set_meter_provider(SdkMeterProvider::builder().with_reader(exporter).build());
+        global::set_meter_provider(
+            SdkMeterProvider::builder()
+                .with_resource(resource::own())
+                .with_reader(exporter)
+                .build(),
+        );
         Ok(Self { registry })
     }
 
@@ -54,5 +61,6 @@ mod tests {
         histogram.record(0.25, &[]);
         let text = metrics.render().unwrap();
         assert!(text.contains("game_command_duration_seconds_sum"), "{text}");
+        assert!(text.contains(r#"service_name="wizard""#), "{text}");
     }
 }

@@ -12,7 +12,6 @@ use std::str::FromStr;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter};
-use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
@@ -174,13 +173,9 @@ impl Traces {
             let _inside = runtime.enter();
             SpanExporter::builder().build()?
         };
-        let mut resource = Resource::builder();
-        if env::var_os("OTEL_SERVICE_NAME").is_none() {
-            resource = resource.with_service_name("wizard");
-        }
         let provider = SdkTracerProvider::builder()
             .with_batch_exporter(exporter)
-            .with_resource(resource.build())
+            .with_resource(crate::resource::own())
             .build();
         Ok(Self {
             provider,
@@ -197,7 +192,11 @@ where
     let lines = tracing_subscriber::fmt::layer().with_writer(writer);
     match format {
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .boxed(),
     }
 }
 
@@ -272,6 +271,6 @@ mod tests {
             (&event["message"], &event["attempts"]),
             (&"up again".into(), &3.into())
         );
-        assert_eq!(event["span"]["node"], "game-1");
+        assert_eq!(event["spans"][0]["node"], "game-1");
     }
 }
