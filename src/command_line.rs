@@ -139,13 +139,17 @@ pub(crate) enum Refused {
 impl CommandLine {
     fn check(&self) -> Result<(), Refused> {
         let checked = match &self.command {
-            None => self
-                .everything
-                .presence
-                .check()
-                .and(self.everything.gateway.check()),
+            None => {
+                let EverythingVariables {
+                    presence,
+                    gateway,
+                    game,
+                    ..
+                } = &self.everything;
+                presence.check().and(gateway.check()).and(game.check())
+            }
             Some(Command::Gateway(own)) => own.presence.check().and(own.gateway.check()),
-            Some(Command::GameNode(own)) => own.presence.check(),
+            Some(Command::GameNode(own)) => own.presence.check().and(own.game.check()),
             Some(Command::AiNode(own)) => own.presence.check(),
             Some(Command::Health(_) | Command::Loadtest(_) | Command::Arena(_)) => Ok(()),
         };

@@ -6,7 +6,7 @@ use chassis::environment::{Limit, duration};
 use clap::{Args, ValueEnum};
 use protocol::server::LoadLevel;
 
-use super::positive_duration;
+use super::{Misconfigured, positive_duration};
 
 /// Pace of the games, patience with the AI, and when there is no room for more.
 #[derive(Args, Clone, Debug)]
@@ -95,6 +95,35 @@ pub(crate) struct LoadVariables {
     /// Pins the level, for trying it out [default: empty, as measured]
     #[arg(long, env, value_enum)]
     pub(crate) load_force_level: Option<ForcedLevel>,
+}
+
+impl GameVariables {
+    pub(crate) fn check(&self) -> Result<(), Misconfigured> {
+        self.load.check()
+    }
+}
+
+impl LoadVariables {
+    /// A higher level must not begin before a lower one.
+    fn check(&self) -> Result<(), Misconfigured> {
+        let not_below = |variable, value, least_variable: &str, least: f64| {
+            if value >= least {
+                return Ok(());
+            }
+            let problem = format!("must not be below {least_variable} ({least})");
+            Err(Misconfigured::new(variable, problem))
+        };
+        let lags = [
+            self.load_lag_busy,
+            self.load_lag_overload,
+            self.load_lag_severe,
+        ];
+        let [busy, overload, severe] = lags.map(|lag| lag.as_secs_f64());
+        not_below("LOAD_LAG_OVERLOAD", overload, "LOAD_LAG_BUSY", busy)?;
+        not_below("LOAD_LAG_SEVERE", severe, "LOAD_LAG_OVERLOAD", overload)?;
+        let (busy, overload) = (self.load_cpu_busy, self.load_cpu_overload);
+        not_below("LOAD_CPU_OVERLOAD", overload, "LOAD_CPU_BUSY", busy)
+    }
 }
 
 /// The levels of load.

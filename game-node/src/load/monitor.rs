@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use protocol::server::LoadLevel;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -13,10 +14,8 @@ use tracing::{info, warn};
 use super::cpu::{CpuMeter, Usage};
 use super::lag::LagMeter;
 use super::level::{Hysteresis, Sample};
+use super::metrics::Metrics;
 use super::{Load, LoadConfig};
-use crate::load::metrics::Metrics;
-
-use protocol::server::LoadLevel;
 
 /// Publishes for as long as it is polled.
 pub(crate) async fn monitor(config: LoadConfig, publisher: watch::Sender<Load>) {
