@@ -304,8 +304,8 @@ impl Player {
         Ok(())
     }
 
-    /// Ends the connection as a closed window does.
-    pub async fn disconnect(self) {
+    /// Ends the connection as a closed window does; [`Player::reconnect`] comes back.
+    pub async fn disconnect(&mut self) {
         self.socket.close().await;
     }
 

@@ -47,6 +47,16 @@ pub struct Record {
 }
 
 impl Record {
+    /// The moves so far, by turn; None where this seat missed one.
+    pub fn moves(&self) -> &[Option<Move>] {
+        &self.moves
+    }
+
+    /// The seed, once the game has finished.
+    pub fn seed(&self) -> Option<&RevealedSeed> {
+        self.end.as_ref().map(|(seed, _)| seed)
+    }
+
     /// Plays the game again from its seed; true if every move of it was known.
     ///
     /// `others` are records of the same game from other seats: they fill in what this one missed, and must agree with

@@ -62,7 +62,7 @@ impl Socket {
         }
     }
 
-    pub(super) async fn close(mut self) {
+    pub(super) async fn close(&mut self) {
         // It is over either way.
         let _ = self.0.close(None).await;
     }

@@ -81,7 +81,7 @@ impl Company {
             })
             .await?;
         }
-        for player in self.players {
+        for player in &mut self.players {
             player.disconnect().await;
         }
         Ok(())

@@ -1,0 +1,123 @@
+//! One process of the real program, with all that it says.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use super::http;
+use super::{eventually, free_address};
+
+/// How many of the last lines are shown when a test fails.
+const SHOWN_LINES: usize = 60;
+
+pub(crate) struct Wizard {
+    name: String,
+    child: Child,
+    operations: SocketAddr,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Wizard {
+    /// Starts a role, or everything where `role` is empty; does not wait. With everything at DEBUG, and without the
+    /// limits and pauses that would only slow a test down, unless `variables` say otherwise.
+    pub(crate) fn spawn(name: &str, role: &str, variables: &[(&str, &str)]) -> Self {
+        let operations = free_address();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wizard"))
+            .env_clear()
+            .args(Some(role).filter(|role| !role.is_empty()))
+            .envs(UNHINDERED)
+            .env("OPS_ADDR", operations.to_string())
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let lines = Arc::default();
+        keep_lines(child.stdout.take().expect("piped"), &lines);
+        keep_lines(child.stderr.take().expect("piped"), &lines);
+        Self {
+            name: name.to_owned(),
+            child,
+            operations,
+            lines,
+        }
+    }
+
+    /// Waits until `/ready` says so.
+    pub(crate) async fn ready(mut self) -> Self {
+        let what = format!("{} is ready", self.name);
+        eventually(&what, async || {
+            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+                panic!("{} has ended: {status}", self.name);
+            }
+            let (status, _) = http::get(self.operations, "/ready").await?;
+            (status == 200).then_some(())
+        })
+        .await;
+        self
+    }
+
+    /// Waits for a line that it prints.
+    pub(crate) async fn line(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
+        eventually(what, async || {
+            self.lines().into_iter().find(|line| wanted(line))
+        })
+        .await
+    }
+
+    /// Everything that it has printed or logged so far.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Where operators ask.
+    pub(crate) fn operations(&self) -> SocketAddr {
+        self.operations
+    }
+}
+
+impl Drop for Wizard {
+    fn drop(&mut self) {
+        // It has ended already, or ends now.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            let lines = self.lines();
+            for line in &lines[lines.len().saturating_sub(SHOWN_LINES)..] {
+                eprintln!("{}: {line}", self.name);
+            }
+        }
+    }
+}
+
+const UNHINDERED: [(&str, &str); 10] = [
+    ("LISTEN_ADDR", "127.0.0.1:0"),
+    ("LOG_LEVEL", "debug"),
+    ("LOG_FORMAT", "text"),
+    ("AI_MOVE_DELAY", "0"),
+    ("TRICK_PAUSE", "0"),
+    ("MESSAGE_RATE", "0"),
+    ("MAX_CONNECTIONS_PER_IP", "0"),
+    ("LOBBY_CREATE_RATE", "0"),
+    ("GATEWAY_SHARED_SECRET", "between gateways and nodes"),
+    ("AI_SHARED_SECRET", "between AI nodes and game nodes"),
+];
+
+/// A thread, so that the process never waits for the test to read.
+fn keep_lines(output: impl Read + Send + 'static, lines: &Arc<Mutex<Vec<String>>>) {
+    let lines = Arc::clone(lines);
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            lines
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(line);
+        }
+    });
+}

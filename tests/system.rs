@@ -1,0 +1,22 @@
+//! The whole system: real processes of the program, a real Redis, players over real connections.
+//!
+//! Every state that a player gets here goes through the load test's checker, so each test also says that all that was
+//! shown on the way was right.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/support.rs"]
+mod support;
+
+#[path = "system/complete_games.rs"]
+mod complete_games;
+#[path = "system/leaving.rs"]
+mod leaving;
+#[path = "system/refusals.rs"]
+mod refusals;
+#[path = "system/secrecy.rs"]
+mod secrecy;
+#[path = "system/sessions.rs"]
+mod sessions;
+#[path = "system/start.rs"]
+mod start;
