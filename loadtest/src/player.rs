@@ -46,12 +46,14 @@ pub enum PlayerError {
         reason: String,
     },
     /// Nothing that was waited for has come.
-    #[error("{what} did not come within {waited:?}")]
+    #[error("{what} did not come within {waited:?} after {newest}")]
     Silent {
         /// What was waited for.
         what: &'static str,
         /// For how long.
         waited: Duration,
+        /// The newest state, in short.
+        newest: String,
     },
     /// A frame that is no message of the contract.
     #[error("{reason}: {text}")]
@@ -369,6 +371,7 @@ impl Player {
                 .map_err(|_| PlayerError::Silent {
                     what,
                     waited: started.elapsed(),
+                    newest: in_short(&self.state),
                 })??;
         if let Some(transcript) = &mut self.transcript {
             transcript.push(text.clone());
@@ -429,6 +432,19 @@ pub fn pause_after(refused: &Refused) -> Option<Duration> {
         }
         _ => None,
     }
+}
+
+fn in_short(state: &State) -> String {
+    let Some(lobby) = &state.lobby else {
+        return "a state without a lobby".to_owned();
+    };
+    let (code, seq, status) = (lobby.code, state.seq, lobby.status);
+    let game = state.game.as_ref().map(|game| {
+        let table = &game.observation.observation.table;
+        format!(", turn {}, {:?} to act", table.turn, table.to_act)
+    });
+    let game = game.unwrap_or_default();
+    format!("seq {seq} of {code}, {status:?}{game}")
 }
 
 fn in_lobby(state: &State, code: LobbyCode) -> bool {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::ErrorCode;
-use protocol::lobby::LobbyStatus;
+use protocol::lobby::{AiLevel, LobbyStatus};
 use protocol::player::{AddAi, PlayerMessage, SetOptions};
 use protocol::server::State;
 use rand::rngs::ChaCha8Rng;
@@ -67,17 +67,15 @@ impl Table {
             usize::from(config.players.get()),
         );
         self.company.gather(humans).await?;
-        for _ in humans..seats {
-            let players = self
-                .company
-                .state(HOST)
-                .lobby
-                .as_ref()
-                .map_or(0, |lobby| lobby.players.len());
+        // All have joined before the first AI is added, so that each state tells one addition.
+        self.company
+            .bring(HOST, |state| has_seats(state, humans))
+            .await?;
+        for players in humans + 1..=seats {
             let message = PlayerMessage::AddAi(AddAi {
-                level: protocol::lobby::AiLevel::default(),
+                level: AiLevel::default(),
             });
-            let more = |state: &State| has_seats(state, players + 1);
+            let more = |state: &State| has_seats(state, players);
             self.company.ask(HOST, message, more).await?;
         }
         self.company
@@ -99,9 +97,11 @@ impl Table {
                 .as_ref()
                 .is_some_and(|lobby| lobby.options.with(wanted) == Ok(lobby.options))
         };
-        self.company
-            .ask(HOST, PlayerMessage::SetOptions(options), agreed)
-            .await?;
+        // What changes nothing is not shown again.
+        if !agreed(self.company.state(HOST)) {
+            let message = PlayerMessage::SetOptions(options);
+            self.company.ask(HOST, message, agreed).await?;
+        }
         self.company
             .ask(HOST, PlayerMessage::StartGame, |state| state.game.is_some())
             .await?;
