@@ -12,6 +12,10 @@ mod support;
 mod complete_games;
 #[path = "system/leaving.rs"]
 mod leaving;
+#[path = "system/load_test.rs"]
+mod load_test;
+#[path = "system/lobbies.rs"]
+mod lobbies;
 #[path = "system/refusals.rs"]
 mod refusals;
 #[path = "system/secrecy.rs"]

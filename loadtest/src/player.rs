@@ -298,6 +298,10 @@ impl Player {
                 self.act(action).await?;
             }
             if let ServerMessage::Error(refused) = self.next().await? {
+                // A deadline was faster: the newer state is on its way.
+                if refused.code == ErrorCode::StaleTurn {
+                    continue;
+                }
                 let pause = pause_after(&refused).ok_or(PlayerError::Refused(refused))?;
                 sleep(pause).await;
                 answered = None;

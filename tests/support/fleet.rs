@@ -75,6 +75,11 @@ impl Fleet {
         format!("ws://{}/ws", self.players)
     }
 
+    /// The same as an address.
+    pub(crate) fn players(&self) -> SocketAddr {
+        self.players
+    }
+
     /// The gateway's operations port.
     pub(crate) fn operations(&self) -> SocketAddr {
         self.processes[0].operations()

@@ -1,11 +1,11 @@
 //! Every code that a player can meet: the right one, the connection stays open, and nothing has changed.
 
-use loadtest::Player;
+use loadtest::{Player, PlayerError};
 use protocol::lobby::{AiLevel, LobbyStatus, Reaction};
 use protocol::player::{
     Act, AddAi, Hello, JoinLobby, Named, OtherPlayer, PlayerMessage, React, SetOptions, WatchLobby,
 };
-use protocol::server::State;
+use protocol::server::{State, StatusReason};
 use protocol::{CloseCode, ErrorCode, PlayerId};
 use rules::Action;
 use serde_json::{Value, json};
@@ -318,27 +318,64 @@ async fn double_click(players: &mut [Player], with_turn: bool) {
     }
 }
 
+/// Both nodes hold one lobby each; then there is room for no other, until somebody leaves.
 #[tokio::test]
-async fn an_overloaded_server_is_busy_and_says_so() {
-    let fleet = Fleet::over_redis(&[("LOAD_FORCE_LEVEL", "overloaded")]).await;
-    let mut player = arrive(&fleet.url()).await;
-    let status = player.server_status().unwrap();
-    assert!(!status.accepting_games, "{status:?}");
+async fn full_servers_are_busy_and_say_so() {
+    let fleet = Fleet::in_one_process(&[("MAX_LOBBIES", "1")]).await;
+    let mut hosts = Vec::new();
+    for _ in 0..2 {
+        let mut host = arrive(&fleet.url()).await;
+        host.create("Host").await.unwrap();
+        hosts.push(host);
+    }
+    let mut late = arrive(&fleet.url()).await;
     let named = || Named {
         name: "Ada".parse().unwrap(),
     };
     refused(
-        &mut player,
+        &mut late,
         PlayerMessage::CreateLobby(named()),
         ErrorCode::Busy,
     )
     .await;
     refused(
-        &mut player,
+        &mut late,
         PlayerMessage::QuickPlay(named()),
         ErrorCode::Busy,
     )
     .await;
+    while late.server_status().unwrap().accepting_games {
+        late.next().await.unwrap();
+    }
+    assert_eq!(
+        late.server_status().unwrap().reason,
+        Some(StatusReason::Full)
+    );
+
+    hosts[0].leave().await.unwrap();
+    while !late.server_status().unwrap().accepting_games {
+        late.next().await.unwrap();
+    }
+    late.create("Ada").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_game_too_many_does_not_start() {
+    let fleet = Fleet::in_one_process(&[("MAX_ACTIVE_GAMES", "1")]).await;
+    let mut tables = Vec::new();
+    for _ in 0..4 {
+        tables.push(gather(&fleet.url(), 1, 2).await.0);
+    }
+    let mut started = 0;
+    for players in &mut tables {
+        let starting = players[0].ask(PlayerMessage::StartGame, |state| state.game.is_some());
+        match starting.await {
+            Ok(()) => started += 1,
+            Err(PlayerError::Refused(refused)) => assert_eq!(refused.code, ErrorCode::Busy),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!((1..=2).contains(&started), "one game a node, not {started}");
 }
 
 #[tokio::test]
