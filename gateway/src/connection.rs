@@ -189,8 +189,8 @@ impl<'a> Connection<'a> {
                     gateway.renew(record).await;
                     None
                 }
-                Effect::ForgetLobby(record) => {
-                    gateway.write_session(record).await;
+                Effect::ForgetLobby { token, code } => {
+                    gateway.forget_lobby(&token, code).await;
                     None
                 }
                 Effect::CountCreate { journey } => {

@@ -92,8 +92,17 @@ impl Gateway {
         }
     }
 
+    /// Writes that a session's lobby is gone, unless it names another by now.
+    pub(crate) async fn forget_lobby(&self, token: &protocol::TokenHash, code: LobbyCode) {
+        let token = registry_hash(token);
+        let stood = self.registry.session_stand(&token, code.as_str());
+        if let Err(RegistryAway) = in_time(stood).await {
+            debug!(%code, "a session still names a lobby that is gone");
+        }
+    }
+
     /// Writes a session; a newer connection's is left as it is.
-    pub(crate) async fn write_session(&self, record: SessionRecord) {
+    async fn write_session(&self, record: SessionRecord) {
         let session = Session {
             player_id: record.person.player.to_string(),
             name: record.name.map(|name| name.as_str().to_owned()),

@@ -123,7 +123,7 @@ fn assemble(
     registry: Registry,
     process: &Process,
 ) -> Result<Arc<Gateway>, RegistryError> {
-    let role = Role::new("gateway").expect("a role is a word");
+    let role = Role::new(protocol::role::GATEWAY).expect("a role is a word");
     let incarnation = Incarnation::new(uuid::Uuid::from_bytes(chance::bytes()));
     let version = env!("CARGO_PKG_VERSION");
     let address = config.advertise_addr.clone();

@@ -27,7 +27,7 @@ const PROBE_WITHIN: Duration = Duration::from_secs(2);
 
 /// The role whose processes are dialled.
 pub(crate) fn game_role() -> Role {
-    Role::new("game").expect("a role is a word")
+    Role::new(protocol::role::GAME).expect("a role is a word")
 }
 
 /// All links of this gateway; one entry a game node.

@@ -9,6 +9,8 @@ mod bench;
 mod client;
 #[path = "driver/node.rs"]
 mod node;
+#[path = "driver/real.rs"]
+mod real;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

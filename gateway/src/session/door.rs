@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol::link::{Ask, Outcome, Parting, Person};
 use protocol::player::{Malformed, PlayerFrame};
 use protocol::server::ServerMessage;
-use protocol::{CloseCode, LobbyCode, PlayerName, Token};
+use protocol::{CloseCode, LobbyCode, PlayerName, Token, TokenHash};
 use registry::NodeId;
 
 use crate::outbox::Picture;
@@ -81,8 +81,8 @@ pub(crate) enum Effect {
     Enter { token: Option<Token> },
     /// Lets the player's session live anew, and writes it if the registry has lost it.
     Renew(SessionRecord),
-    /// Writes that the player's session names no lobby any more.
-    ForgetLobby(SessionRecord),
+    /// Writes that the player's session does not name that lobby any more.
+    ForgetLobby { token: TokenHash, code: LobbyCode },
     /// Counts a creation by this connection's address.
     CountCreate { journey: u64 },
     /// Draws a code and a node for a new lobby.

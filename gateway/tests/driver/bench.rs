@@ -7,7 +7,7 @@ use chassis::environment::Secret;
 use chassis::{Metrics, Process};
 use gateway::Config;
 use protocol::link::Ask;
-use registry::{Generation, Lifetimes, NodeId, Registry, Session};
+use registry::{Generation, Lifetimes, NodeId, Registry, Seated};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -81,13 +81,13 @@ impl Bench {
         let ask = self.node.ask().await;
         self.node.own(&self.registry, ask.code).await;
         let token = ask.person.token.as_str().parse().unwrap();
-        let session = Session {
+        let seated = Seated {
             player_id: ask.person.player.to_string(),
             name: Some("Ada".to_owned()),
-            lobby: Some(ask.code.to_string()),
+            lobby: ask.code.to_string(),
             generation: Generation(ask.person.generation),
         };
-        self.registry.session_set(&token, &session).await.unwrap();
+        self.registry.session_sit(&token, &seated).await.unwrap();
         self.node.done(&ask);
         self.node.show(ask.code, 1, &[ask.connection]);
         assert_eq!(client.receive().await["seq"], 1);

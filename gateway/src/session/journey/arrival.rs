@@ -6,7 +6,7 @@ use protocol::link::Outcome;
 use protocol::{CloseCode, ErrorCode};
 
 use super::{Goal, MAX_ABANDONED, Step};
-use crate::session::door::{Effect, SessionRecord};
+use crate::session::door::Effect;
 use crate::session::{Phase, Session};
 
 impl Session {
@@ -132,15 +132,11 @@ impl Session {
 
     /// There is nothing to go back to.
     pub(in crate::session) fn forget_table(&mut self) {
-        self.journey = None;
+        let goal = self.journey.take().map(|journey| journey.goal);
         self.leave_place();
-        if let Phase::Inside { person, name } = &self.phase {
-            let record = SessionRecord {
-                person: person.clone(),
-                name: name.clone(),
-                lobby: None,
-            };
-            self.effects.push(Effect::ForgetLobby(record));
+        if let (Some(Goal::Return { code, .. }), Some(person)) = (goal, self.person()) {
+            let token = person.token.clone();
+            self.effects.push(Effect::ForgetLobby { token, code });
         }
     }
 

@@ -126,7 +126,7 @@ fn a_table_that_is_gone_is_forgotten() {
         bench.give(Input::Entered(Ok(entered(Some("ABCD23")))));
         end(&mut bench);
         assert_eq!(bench.shown(), ["nothing"]);
-        let forgotten = |effect: &Effect| matches!(effect, Effect::ForgetLobby(_));
+        let forgotten = |effect: &Effect| matches!(effect, Effect::ForgetLobby { .. });
         assert!(bench.effects.iter().any(forgotten));
         bench.say(r#"{"type":"start_game"}"#);
         assert_eq!(bench.errors(), ["not_in_lobby"]);
@@ -155,6 +155,6 @@ fn a_table_that_does_not_answer_holds_nobody_up_for_ever() {
         !bench
             .effects
             .iter()
-            .any(|effect| matches!(effect, Effect::ForgetLobby(_)))
+            .any(|effect| matches!(effect, Effect::ForgetLobby { .. }))
     );
 }

@@ -1,0 +1,321 @@
+//! Gateways in front of real game nodes: what players rely on, whole games included.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use chassis::environment::{Limit, Secret};
+use chassis::{Metrics, Process};
+use game_node::LoadConfig;
+use game_node::lobby::Pace;
+use registry::{Lifetimes, NodeId, PresenceConfig, Registry};
+use serde_json::{Value, json};
+
+use crate::bench::{Gateway, config};
+use crate::client::Client;
+use crate::node::SECRET;
+
+const CEILING: Duration = Duration::from_secs(20);
+
+/// Two gateways, two game nodes, one registry; no AI node, so AI seats play at random.
+struct System {
+    gateways: [Gateway; 2],
+    _nodes: Vec<Process>,
+}
+
+impl System {
+    async fn start() -> Self {
+        let registry = Registry::in_process(Lifetimes::default());
+        let nodes = ["game-one", "game-two"].map(|id| start_node(id, &registry));
+        let gateways = ["gateway-one", "gateway-two"].map(|id| {
+            let mut config = config(id);
+            // These players play as fast as they can.
+            config.message_rate = Limit::NONE;
+            Gateway::start(config, registry.clone())
+        });
+        for node in &nodes {
+            let ready = tokio::time::timeout(CEILING, node.readiness.ready()).await;
+            assert!(ready.is_ok(), "not ready: {}", node.readiness.missing());
+        }
+        for gateway in &gateways {
+            gateway.ready().await;
+        }
+        Self {
+            gateways,
+            _nodes: nodes.into(),
+        }
+    }
+
+    /// A stranger at one of the gateways, to whom new games are open.
+    async fn player(&self, gateway: usize) -> Client {
+        let mut client = Client::connect(self.gateways[gateway].address).await;
+        let mut open = client.hello(Value::Null).await["accepting_games"] == true;
+        let mut state = Value::Null;
+        while !open || state.is_null() {
+            let message = client.receive().await;
+            match message["type"].as_str() {
+                Some("server_status") => open = message["accepting_games"] == true,
+                _ => state = message,
+            }
+        }
+        client
+    }
+
+    /// A host at a table of their own, and its code.
+    async fn host(&self, gateway: usize, name: &str) -> (Client, String) {
+        let mut host = self.player(gateway).await;
+        host.send(json!({ "type": "create_lobby", "name": name }))
+            .await;
+        let state = host.state(|state| state["lobby"].is_object()).await;
+        let code = state["lobby"]["code"].as_str().unwrap().to_owned();
+        (host, code)
+    }
+}
+
+fn start_node(id: &str, registry: &Registry) -> Process {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let operations = TcpListener::bind("127.0.0.1:0").unwrap();
+    let process = Process::start(operations, Metrics::default()).unwrap();
+    let config = game_node::Config {
+        node_id: NodeId::new(id).unwrap(),
+        advertise_addr: listener.local_addr().unwrap().to_string(),
+        gateway_secret: Secret::from(SECRET.to_owned()),
+        ai_secret: Secret::default(),
+        presence: PresenceConfig::default(),
+        ready_timeout: CEILING,
+        drain_timeout: Duration::from_secs(1),
+        pace: Pace {
+            ai_move_delay: Duration::ZERO,
+            trick_pause: Duration::ZERO,
+        },
+        ai_decision_timeout: Duration::from_secs(5),
+        ai_max_inflight: Limit::at_most(32),
+        ai_breaker_failures: 5,
+        ai_breaker_cooldown: Duration::from_secs(30),
+        session_ttl: Duration::from_mins(30),
+        max_lobbies: Limit::at_most(1000),
+        max_active_games: Limit::at_most(50),
+        load: LoadConfig::default(),
+        version: "test".to_owned(),
+    };
+    let running = game_node::run(config, listener, registry.clone(), process.clone());
+    tokio::spawn(async move { running.await.unwrap() });
+    process
+}
+
+fn names(state: &Value) -> Vec<&str> {
+    let players = state["lobby"]["players"].as_array().unwrap();
+    players
+        .iter()
+        .map(|player| player["name"].as_str().unwrap())
+        .collect()
+}
+
+impl Client {
+    async fn state(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        self.receive_until(|message| {
+            assert_ne!(message["type"], "error", "{message}");
+            message["type"] == "state" && wanted(message)
+        })
+        .await
+    }
+
+    async fn refused(&mut self, message: Value) -> String {
+        self.send(message).await;
+        let error = self
+            .receive_until(|message| message["type"] == "error")
+            .await;
+        error["code"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Plays the first legal action whenever there is one, until the game has finished or `turns`
+/// states have come; gives back the last state.
+async fn play(client: &mut Client, turns: usize) -> Value {
+    let mut last_seq = 0;
+    let mut played = None;
+    for _ in 0..turns {
+        let state = client.state(|_| true).await;
+        let seq = state["seq"].as_u64().unwrap();
+        assert!(seq > last_seq, "{seq} after {last_seq}");
+        last_seq = seq;
+        if state["lobby"]["status"] == "finished" {
+            return state;
+        }
+        assert_eq!(state["game"]["seed"], Value::Null, "no seed before the end");
+        let observation = &state["game"]["observation"];
+        let turn = observation["turn"].as_u64();
+        if let Some(action) = observation["legal_actions"]
+            .get(0)
+            .filter(|_| played != turn)
+        {
+            played = turn;
+            client
+                .send(json!({ "type": "action", "action": action, "turn": turn }))
+                .await;
+        }
+    }
+    Value::Null
+}
+
+#[tokio::test]
+async fn two_people_on_two_gateways_play_a_whole_game_with_an_ai() {
+    let system = System::start().await;
+    let (mut ada, code) = system.host(0, "Ada").await;
+    let mut ben = system.player(1).await;
+    ben.send(json!({ "type": "join_lobby", "code": code.to_lowercase(), "name": "Ben" }))
+        .await;
+    ben.state(|state| {
+        state["lobby"]["players"]
+            .as_array()
+            .is_some_and(|all| all.len() == 2)
+    })
+    .await;
+    for message in [
+        json!({ "type": "add_ai", "level": "easy" }),
+        json!({ "type": "set_options", "length": "short" }),
+        json!({ "type": "start_game" }),
+    ] {
+        ada.send(message).await;
+    }
+    ada.state(|state| {
+        state["lobby"]["players"]
+            .as_array()
+            .is_some_and(|all| all.len() == 3)
+    })
+    .await;
+
+    // Ben's phone changes the network in the middle of the game.
+    let ada_plays = tokio::spawn(async move { play(&mut ada, 10_000).await });
+    play(&mut ben, 12).await;
+    let token = ben.token.clone();
+    drop(ben);
+    let mut ben = Client::connect(system.gateways[0].address).await;
+    ben.hello(json!(token)).await;
+    let theirs = play(&mut ben, 10_000).await;
+    let hers = tokio::time::timeout(CEILING, ada_plays)
+        .await
+        .unwrap()
+        .unwrap();
+
+    assert_eq!(hers["lobby"]["status"], "finished");
+    for state in [&hers, &theirs] {
+        assert_eq!(state["game"]["seed"].as_str().unwrap().len(), 64);
+        assert_eq!(
+            state["game"]["observation"]["sheet"]
+                .as_array()
+                .unwrap()
+                .len(),
+            5
+        );
+    }
+    let ranking = |state: &Value| state["game"]["observation"]["ranking"].clone();
+    assert_eq!(ranking(&hers), ranking(&theirs));
+    assert_eq!(
+        ben.refused(json!({ "type": "return_to_lobby" })).await,
+        "not_host"
+    );
+}
+
+#[tokio::test]
+async fn whoever_joins_another_table_leaves_the_first() {
+    let system = System::start().await;
+    let (mut ada, first) = system.host(0, "Ada").await;
+    let (mut cleo, second) = system.host(1, "Cleo").await;
+    let mut ben = system.player(1).await;
+    for code in [&first, &second] {
+        ben.send(json!({ "type": "join_lobby", "code": code, "name": "Ben" }))
+            .await;
+        ben.state(|state| state["lobby"]["code"] == **code).await;
+    }
+    ada.state(|state| names(state).len() == 2).await;
+    ada.state(|state| names(state) == ["Ada"]).await;
+    cleo.state(|state| names(state) == ["Cleo", "Ben"]).await;
+    // The session names the second one: a second window opens there, and the first ends.
+    let mut again = Client::connect(system.gateways[0].address).await;
+    let welcome = again.hello(json!(ben.token)).await;
+    assert_eq!(welcome["name"], "Ben");
+    let state = again.state(|_| true).await;
+    assert_eq!(
+        (&state["lobby"]["code"], names(&state).len()),
+        (&json!(second), 2)
+    );
+    let told = ben
+        .receive_until(|message| message["type"] == "error")
+        .await;
+    assert_eq!(told["code"], "taken_over");
+    assert_eq!(ben.closed().await, 4000);
+    // Its late end leaves nobody offline.
+    again
+        .send(json!({ "type": "react", "reaction": "hello" }))
+        .await;
+    let state = again
+        .state(|state| {
+            state["events"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
+        })
+        .await;
+    assert_eq!(state["lobby"]["players"][1]["connected"], true);
+    again.send(json!({ "type": "leave_lobby" })).await;
+    again.state(|state| state["lobby"].is_null()).await;
+}
+
+#[tokio::test]
+async fn each_refusal_has_its_code_and_costs_nothing() {
+    let system = System::start().await;
+    let (mut ada, code) = system.host(0, "Ada").await;
+    let mut ben = system.player(1).await;
+    let join = json!({ "type": "join_lobby", "code": code, "name": "Ben" });
+    assert_eq!(
+        ben.refused(json!({ "type": "start_game" })).await,
+        "not_in_lobby"
+    );
+    assert_eq!(
+        ada.refused(json!({ "type": "start_game" })).await,
+        "not_enough_players"
+    );
+    assert_eq!(
+        ada.refused(json!({ "type": "return_to_lobby" })).await,
+        "not_finished"
+    );
+    ben.send(json!({ "type": "watch_lobby", "code": code }))
+        .await;
+    ben.state(|state| state["lobby"]["spectators"] == 1).await;
+    assert_eq!(
+        ben.refused(json!({ "type": "start_game" })).await,
+        "spectator"
+    );
+    for _ in 0..5 {
+        ada.send(json!({ "type": "add_ai" })).await;
+    }
+    ada.state(|state| names(state).len() == 6).await;
+    assert_eq!(ada.refused(json!({ "type": "add_ai" })).await, "lobby_full");
+    assert_eq!(ben.refused(join.clone()).await, "lobby_full");
+    ada.send(json!({ "type": "start_game" })).await;
+    ada.state(|state| state["lobby"]["status"] == "playing")
+        .await;
+    assert_eq!(ben.refused(join).await, "lobby_playing");
+    ben.send(json!({ "type": "watch_lobby", "code": code }))
+        .await;
+    let watched = ben.state(|state| state["game"].is_object()).await;
+    assert_eq!(
+        watched["game"]["observation"]["hand"],
+        json!([]),
+        "a spectator sees no hand"
+    );
+}
+
+#[tokio::test]
+async fn quick_play_brings_strangers_together() {
+    let system = System::start().await;
+    let mut ada = system.player(0).await;
+    ada.send(json!({ "type": "quick_play", "name": "Ada" }))
+        .await;
+    let state = ada.state(|state| state["lobby"].is_object()).await;
+    assert_eq!(state["lobby"]["public"], true);
+    let mut ben = system.player(1).await;
+    ben.send(json!({ "type": "quick_play", "name": "Ada" }))
+        .await;
+    let state = ben.state(|state| state["lobby"].is_object()).await;
+    assert_eq!(names(&state), ["Ada", "Ada (2)"]);
+}
