@@ -146,8 +146,10 @@ pub fn start(level: &LogLevel, format: LogFormat) -> Result<Telemetry, Error> {
     Ok(Telemetry { traces })
 }
 
-/// Libraries whose life cycle is not ours, unless the level names them.
-const QUIET: &str = "opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn";
+/// What libraries say of their own life is not ours to report, and the frames that some of them
+/// print hold tokens and cards. A level that names them brings them back.
+const QUIET: &str = "opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn,\
+    tungstenite=warn,tokio_tungstenite=warn,hyper=info,hyper_util=info,h2=info,memory_serve=warn";
 
 /// Exporting a span must not make spans of its own.
 const OWN_TRAFFIC_OFF: &str = "h2=off,hyper=off,hyper_util=off,tonic=off,tower=off,reqwest=off";
