@@ -7,6 +7,7 @@ use chassis::environment::{Limit, Secret};
 use chassis::{Metrics, Process};
 use game_node::LoadConfig;
 use game_node::lobby::Pace;
+use protocol::server::LoadLevel;
 use registry::{Lifetimes, NodeId, PresenceConfig, Registry};
 use serde_json::{Value, json};
 
@@ -94,7 +95,11 @@ fn start_node(id: &str, registry: &Registry) -> Process {
         session_ttl: Duration::from_mins(30),
         max_lobbies: Limit::at_most(1000),
         max_active_games: Limit::at_most(50),
-        load: LoadConfig::default(),
+        // However busy the machine is that the test runs on.
+        load: LoadConfig {
+            force_level: Some(LoadLevel::Normal),
+            ..LoadConfig::default()
+        },
         version: "test".to_owned(),
     };
     let running = game_node::run(config, listener, registry.clone(), process.clone());
