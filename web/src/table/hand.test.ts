@@ -16,6 +16,8 @@ describe('a hand in rows', () => {
         } else if (next !== undefined) {
           expect(next.y - card.y).toBeGreaterThanOrEqual(tapWidth)
         }
+        expect(card.width).toBeGreaterThanOrEqual(tapWidth)
+        expect(card.height).toBeGreaterThanOrEqual(tapWidth)
         expect(card.x).toBeGreaterThanOrEqual(0)
         expect(card.x + cardWidth).toBeLessThanOrEqual(width + 0.01)
       }

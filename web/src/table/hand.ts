@@ -7,7 +7,8 @@ import { cardAspect, type Size } from './seats'
 /** A finger needs this much of a card. */
 export const tapWidth = 44
 
-export type HandCard = { x: number; y: number; rotate: number }
+/** `width`, `height`: the part that no other card covers, from the card's upper left corner. */
+export type HandCard = { x: number; y: number; rotate: number; width: number; height: number }
 export type HandLayout = { cards: HandCard[]; height: number }
 
 /** Narrower cards in rows would leave their corners too small to read. */
@@ -29,6 +30,8 @@ export function fan(cards: number, width: number, card: Size): HandLayout {
       x: width / 2 + off * step - card.width / 2,
       y: Math.tan((Math.abs(rotate) * Math.PI) / 180 / 2) * Math.abs(off) * step,
       rotate,
+      width: index === cards - 1 ? card.width : Math.min(step, card.width),
+      height: card.height,
     }
   })
   const sag = placed.length > 0 ? Math.max(...placed.map(({ y }) => y)) : 0
@@ -67,7 +70,13 @@ export function rows(cards: number, width: number, cardWidth: number): HandLayou
   const placed = sizes.flatMap((size, row) =>
     Array.from({ length: size }, (_, index): HandCard => {
       const rowWidth = cardWidth + step * (size - 1)
-      return { x: (width - rowWidth) / 2 + index * step, y: row * rowStep, rotate: 0 }
+      return {
+        x: (width - rowWidth) / 2 + index * step,
+        y: row * rowStep,
+        rotate: 0,
+        width: index === size - 1 ? cardWidth : Math.min(step, cardWidth),
+        height: row === sizes.length - 1 ? cardHeight : Math.min(rowStep, cardHeight),
+      }
     }),
   )
   return { cards: placed, height: sizes.length === 0 ? 0 : (sizes.length - 1) * rowStep + cardHeight }
