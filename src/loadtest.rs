@@ -18,10 +18,11 @@ use crate::chance;
 /// What is to be played, where, and for how long.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LoadtestCommand {
-    /// Where players connect; given several times, tables and seats are spread over all
+    /// Where players connect; several, with commas between them, share tables and seats
     #[arg(
         long = "url",
         value_name = "URL",
+        value_delimiter = ',',
         default_value = "http://127.0.0.1:8080"
     )]
     urls: Vec<String>,
@@ -46,12 +47,12 @@ pub(crate) struct LoadtestCommand {
     #[arg(long)]
     games: Option<u64>,
 
-    /// Options of every game, as in set_options: '{"short":true}' [default: other ones each game]
+    /// Options of every game, as in set_options: '{"length":"short"}' [default: other ones each game]
     #[arg(long, value_parser = options)]
     options: Option<SetOptions>,
 
-    /// Mean pause before a move
-    #[arg(long, default_value = "0", value_parser = duration)]
+    /// Mean pause before a move; much less than the default breaks a gateway's default MESSAGE_RATE
+    #[arg(long, default_value = "200ms", value_parser = duration)]
     think: Duration,
 
     /// Repeats the choices of a run [default: drawn, and reported]

@@ -61,7 +61,16 @@ async fn load_test(address: SocketAddr) -> Output {
             "--games",
             "3",
         ])
-        .args(["--duration", "60s", "--seed", "5", "--json", "--url"])
+        .args([
+            "--duration",
+            "60s",
+            "--think",
+            "0",
+            "--seed",
+            "5",
+            "--json",
+            "--url",
+        ])
         .arg(format!("ws://{address}/ws"))
         .kill_on_drop(true)
         .output()
