@@ -12,6 +12,8 @@ mod support;
 mod complete_games;
 #[path = "system/leaving.rs"]
 mod leaving;
+#[path = "system/load.rs"]
+mod load;
 #[path = "system/load_test.rs"]
 mod load_test;
 #[path = "system/lobbies.rs"]

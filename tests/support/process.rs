@@ -76,6 +76,18 @@ impl Wizard {
             .clone()
     }
 
+    /// By which the operating system knows it.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal by its name: `STOP`, `CONT`, `TERM`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(sent.expect("kill is there").success(), "{name} to {id}");
+    }
+
     /// Where operators ask.
     pub(crate) fn operations(&self) -> SocketAddr {
         self.operations
