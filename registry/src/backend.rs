@@ -61,9 +61,11 @@ pub(crate) trait Backend: Send + Sync {
 pub(crate) trait Heartbeats: Send {
     /// Writes the own presence unless a later run has the id, trims what has lapsed, lists.
     async fn beat(&mut self, own: &Presence, ttl: Duration) -> Answer<Beat>;
+    /// Lists without writing anything.
+    async fn list(&mut self, ttl: Duration) -> Answer<Listing>;
     async fn fetch(&mut self, ids: &[NodeId]) -> Answer<Vec<Presence>>;
     async fn publish(&mut self, message: &Message) -> Answer<()>;
-    /// Publishes to the own channel.
+    /// Publishes to the own channel; fails also where nothing could be written.
     async fn probe(&mut self, own: &NodeId) -> Answer<()>;
     /// Deletes the own presence unless a later run has the id.
     async fn depart(&mut self, own: &Presence) -> Answer<()>;

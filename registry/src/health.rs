@@ -33,6 +33,8 @@ pub(crate) struct HealthCell {
     probers: AtomicUsize,
     /// The registry was never reached, and that has been said.
     missed: AtomicBool,
+    /// Another run was seen while the registry was away: said together with its return.
+    other_run: AtomicBool,
     /// The registry's clock when it last answered, and when that was here.
     clock: Mutex<Option<(u64, Instant)>>,
 }
@@ -56,6 +58,7 @@ impl HealthCell {
             sender: watch::Sender::new(health),
             probers: AtomicUsize::new(0),
             missed: AtomicBool::new(false),
+            other_run: AtomicBool::new(false),
             clock: Mutex::new(None),
         }
     }
@@ -102,7 +105,9 @@ impl HealthCell {
             let back = !health.reachable;
             if back {
                 (health.reachable, health.changed_at) = (true, Instant::now());
-                info!("the registry answers");
+                // After another run data may be older.
+                let other_run = self.other_run.swap(false, Ordering::Relaxed);
+                info!(other_run, "the registry answers");
             }
             back
         });
@@ -117,7 +122,8 @@ impl HealthCell {
             if lost {
                 (health.reachable, health.changed_at) = (false, Instant::now());
             }
-            if lost || !self.missed.swap(true, Ordering::Relaxed) {
+            let first = !self.missed.swap(true, Ordering::Relaxed);
+            if lost || first {
                 // Redis stopped, or the network between: retried for ever.
                 warn!(%error, "the registry does not answer");
             }
@@ -130,8 +136,10 @@ impl HealthCell {
             if health.run_id.as_deref() == Some(run_id) {
                 return false;
             }
-            if health.run_id.is_some() {
-                // Redis was restarted, or a fail-over took place: data may be older.
+            if health.run_id.is_some() && !health.reachable {
+                self.other_run.store(true, Ordering::Relaxed);
+            } else if health.run_id.is_some() {
+                // Restarted or failed over so fast that nothing else was noticed.
                 warn!(run_id, "another run of Redis answers");
             }
             (health.run_id, health.changed_at) = (Some(run_id.to_owned()), Instant::now());

@@ -32,8 +32,8 @@ pub use lobby::{
     Record, Release, Released, Touch, Touched,
 };
 pub use presence::{
-    Event, Events, LeftReason, Load, Membership, Presence, PresenceChecks, PresenceConfig, Servers,
-    State,
+    Event, Events, LeftReason, Load, Membership, Observer, Presence, PresenceChecks,
+    PresenceConfig, Servers, State,
 };
 
 pub use redis::RedisConfig;

@@ -8,6 +8,7 @@ mod keeper;
 mod listener;
 mod membership;
 mod message;
+mod observer;
 mod roster;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use events::{Event, Events, LeftReason};
 pub use membership::{Membership, PresenceChecks};
 pub(crate) use message::{Heard, Message, Who};
+pub use observer::Observer;
 
 use crate::{Incarnation, NodeId, RegistryError, Role};
 
@@ -210,6 +212,8 @@ pub(crate) struct Listing {
 pub(crate) struct Beat {
     /// The start of this run as the registry knows it; nothing if a later run has the id.
     pub(crate) started_at: Option<u64>,
+    /// The registry held an entry of this id: nobody can have missed it.
+    pub(crate) was_listed: bool,
     pub(crate) listing: Listing,
 }
 

@@ -5,6 +5,7 @@
 
 mod config;
 mod connector;
+mod known;
 mod line;
 mod lobbies;
 mod pool;
@@ -84,6 +85,11 @@ impl Keys {
 
     fn servers(&self) -> String {
         format!("{}servers", self.prefix)
+    }
+
+    /// When each process last said something new: only these are read again.
+    fn changes(&self) -> String {
+        format!("{}changes", self.prefix)
     }
 
     fn server(&self, id: &str) -> String {

@@ -12,7 +12,7 @@ use crate::lobby::{
     Claim, Claimed, Commit, Committed, Create, Created, Delete, Deleted, Record, Release, Released,
     Touch, Touched,
 };
-use crate::presence::{Membership, Message, Presence, PresenceConfig};
+use crate::presence::{Membership, Message, Observer, Presence, PresenceConfig};
 use crate::redis::{RedisBackend, RedisConfig};
 use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
@@ -108,6 +108,12 @@ impl Registry {
     /// Redis.
     pub fn join(&self, own: Presence, config: PresenceConfig) -> Answer<Membership> {
         Membership::start(&*self.backend, own, config)
+    }
+
+    /// Sees who comes, changes and goes without being seen, on a thread of its own: for operators.
+    /// Does not wait for Redis.
+    pub fn observe(&self, config: PresenceConfig) -> Answer<Observer> {
+        Observer::start(&*self.backend, config)
     }
 
     /// Everybody whose heartbeat has not lapsed, read now: for operators who are no members.

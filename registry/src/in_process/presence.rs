@@ -19,8 +19,18 @@ const CHANNEL_CAPACITY: usize = 4096;
 pub(super) struct Servers(Expiring<NodeId, Presence>);
 
 impl Servers {
+    /// Writes unless a later run has the id; then lists.
+    fn beat(&mut self, own: &Presence, ttl: Duration, now: u64) -> Beat {
+        let was_listed = self.0.get(&own.id, now).is_some();
+        Beat {
+            started_at: self.write(own, ttl, now),
+            was_listed,
+            listing: self.list(now),
+        }
+    }
+
     /// Writes unless a later run has the id; the start of the run that was written.
-    fn beat(&mut self, own: &Presence, ttl: Duration, now: u64) -> Option<u64> {
+    fn write(&mut self, own: &Presence, ttl: Duration, now: u64) -> Option<u64> {
         let mut own = own.clone();
         if let Some(stored) = self.0.get(&own.id, now) {
             if stored.incarnation == own.incarnation {
@@ -81,11 +91,12 @@ pub(super) struct Line(pub(super) Arc<Shared>);
 impl Heartbeats for Line {
     async fn beat(&mut self, own: &Presence, ttl: Duration) -> Answer<Beat> {
         let (mut store, now) = self.0.enter();
-        let started_at = store.servers.beat(own, ttl, now);
-        Ok(Beat {
-            started_at,
-            listing: store.servers.list(now),
-        })
+        Ok(store.servers.beat(own, ttl, now))
+    }
+
+    async fn list(&mut self, _: Duration) -> Answer<Listing> {
+        let (mut store, now) = self.0.enter();
+        Ok(store.servers.list(now))
     }
 
     async fn fetch(&mut self, ids: &[NodeId]) -> Answer<Vec<Presence>> {

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{debug, info, warn};
@@ -16,7 +17,7 @@ use tracing::{debug, info, warn};
 use super::listener::{self, Heard as Line};
 use super::membership::Shared;
 use super::roster::Roster;
-use super::{Event, Heard, Message, Presence, PresenceConfig, State, Who};
+use super::{Event, Heard, Listing, Message, Presence, PresenceConfig, State, Who};
 use crate::backend::{Answer, Heartbeats, Subscriber};
 use crate::backoff::Backoff;
 use crate::health::{HealthCell, Sight};
@@ -33,14 +34,28 @@ const SUBSCRIBE_PATIENCE: Duration = Duration::from_secs(1);
 /// A stop gives up on a registry that is away after so long.
 const LEAVE_PATIENCE: Duration = Duration::from_secs(2);
 
+/// After Redis was away for this process, others are given so long to come back before their
+/// absence means that they are gone: they may not have been able to write either.
+const RETURN_PATIENCE: Duration = Duration::from_secs(5);
+
 /// What the handle wants done; the sender is told when it has been tried.
 pub(super) enum Order {
     Hello(oneshot::Sender<()>),
     Leave(oneshot::Sender<()>),
 }
 
+/// What this process is to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// One of them.
+    Member,
+    /// Nobody: it writes and says nothing.
+    Observer,
+}
+
 pub(super) struct Keeper {
     shared: Arc<Shared>,
+    part: Part,
     config: PresenceConfig,
     heartbeats: Box<dyn Heartbeats>,
     health: Arc<HealthCell>,
@@ -50,6 +65,10 @@ pub(super) struct Keeper {
     ready: bool,
     hello_due: bool,
     beat_at: Instant,
+    /// The last heartbeat that worked.
+    last_beat: Option<Instant>,
+    /// From when on whoever is not listed is gone.
+    absence_counts_at: Instant,
     probe_at: Instant,
     news_at: Option<Instant>,
     last_news: Option<Instant>,
@@ -65,6 +84,7 @@ pub(super) struct Keeper {
 impl Keeper {
     pub(super) fn new(
         shared: Arc<Shared>,
+        part: Part,
         config: PresenceConfig,
         heartbeats: Box<dyn Heartbeats>,
         health: Arc<HealthCell>,
@@ -74,6 +94,7 @@ impl Keeper {
         let id = shared.own().id.clone();
         Self {
             shared,
+            part,
             stall: Stall::new(now, config.stall_after),
             config,
             heartbeats,
@@ -84,6 +105,8 @@ impl Keeper {
             ready: false,
             hello_due: false,
             beat_at: now,
+            last_beat: None,
+            absence_counts_at: now,
             probe_at: now,
             news_at: None,
             last_news: None,
@@ -162,6 +185,8 @@ impl Keeper {
             let now = Instant::now();
             self.retry_at = Some(now + self.backoff.next());
             self.beat_at = now;
+            // Something said by this process or another may have been lost on the way.
+            self.hello_due = self.ready;
         }
     }
 
@@ -188,18 +213,41 @@ impl Keeper {
 
     /// Writes the own presence, takes the whole list.
     async fn beat(&mut self) -> Answer<()> {
-        let own = self.own_now();
-        let beat = self.heartbeats.beat(&own, self.config.ttl).await?;
+        let listing = match self.part {
+            Part::Member => self.write_own().await?,
+            Part::Observer => self.heartbeats.list(self.config.ttl).await?,
+        };
         self.health.answered(Sight::Heartbeat);
         self.backoff.reset();
         let now = Instant::now();
-        // So late that the own entry has lapsed meanwhile: others may have given this one up.
-        self.hello_due |= self.ready && now > self.beat_at + self.config.ttl;
         self.beat_at = now + self.config.heartbeat_interval;
+        let last = self.last_beat.replace(now);
+        if last.is_some_and(|last| now > last + self.config.heartbeat_interval * 2) {
+            self.absence_counts_at = now + RETURN_PATIENCE;
+        }
+        let believed = now >= self.absence_counts_at;
+        let events = self
+            .roster
+            .take_list(listing, &self.id, self.config.ttl, believed);
+        self.publish(events);
+        self.shared
+            .checks
+            .send_if_modified(|checks| !std::mem::replace(&mut checks.current, true));
+        Ok(())
+    }
+
+    async fn write_own(&mut self) -> Answer<Listing> {
+        let own = self.own_now();
+        let beat = self.heartbeats.beat(&own, self.config.ttl).await?;
+        // Lapsed, or lost by Redis: others may have given this one up.
+        self.hello_due |= self.ready && !beat.was_listed;
         match beat.started_at {
             Some(started_at) => {
                 self.replaced = false;
                 self.shared.set_times(started_at, beat.listing.now_ms);
+                self.shared.checks.send_if_modified(|checks| {
+                    !std::mem::replace(&mut checks.heartbeat_written, true)
+                });
             }
             None if !self.replaced => {
                 self.replaced = true;
@@ -208,17 +256,7 @@ impl Keeper {
             }
             None => {}
         }
-        let events = self
-            .roster
-            .take_list(beat.listing, &self.id, self.config.ttl);
-        self.publish(events);
-        self.shared.checks.send_if_modified(|checks| {
-            let before = *checks;
-            checks.heartbeat_written |= beat.started_at.is_some();
-            checks.current = true;
-            *checks != before
-        });
-        Ok(())
+        Ok(beat.listing)
     }
 
     async fn tell_news(&mut self) -> Answer<()> {
@@ -254,8 +292,9 @@ impl Keeper {
         self.ready = true;
         self.hello_due = true;
         self.beat_at = Instant::now();
-        // The state's change goes with this heartbeat.
+        // The state's change goes with this heartbeat and is told by the hello.
         self.news_at = None;
+        let _already_told = self.shared.news.notified().now_or_never();
         self.act().await;
         let _waiting = done.send(());
     }
@@ -368,8 +407,8 @@ impl Keeper {
                 }
             }
         }
-        self.shared
-            .publish(self.roster.snapshot(Arc::new(self.own_now())), events);
+        let own = (self.part == Part::Member).then(|| Arc::new(self.own_now()));
+        self.shared.publish(self.roster.snapshot(own), events);
     }
 }
 

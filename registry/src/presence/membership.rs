@@ -6,8 +6,8 @@ use std::thread;
 
 use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
 
-use super::keeper::{Keeper, Order};
-use super::roster::Snapshot;
+use super::keeper::{Keeper, Order, Part};
+use super::roster::{Roster, Snapshot};
 use super::{Event, Events, Presence, PresenceConfig, Servers, State};
 use crate::backend::Backend;
 use crate::{NodeId, RegistryError, Role, SessionOpened};
@@ -45,28 +45,7 @@ impl Membership {
         own: Presence,
         config: PresenceConfig,
     ) -> Result<Self, RegistryError> {
-        config.check()?;
-        let heartbeats = backend.heartbeats();
-        let subscriber = backend.subscriber(own.id.clone());
-        let shared = Arc::new(Shared::new(own));
-        let (orders, inbox) = mpsc::channel(ORDERS_KEPT);
-        let keeper = Keeper::new(
-            Arc::clone(&shared),
-            config,
-            heartbeats,
-            backend.health_cell(),
-            inbox,
-        );
-        // A thread of its own, so that no lobby, however busy, delays a heartbeat.
-        let unavailable = |error: std::io::Error| RegistryError::Unavailable(error.to_string());
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(unavailable)?;
-        thread::Builder::new()
-            .name("presence".to_owned())
-            .spawn(move || runtime.block_on(keeper.run(subscriber)))
-            .map_err(unavailable)?;
+        let (shared, orders) = start(backend, own, Part::Member, config)?;
         Ok(Self { shared, orders })
     }
 
@@ -153,6 +132,33 @@ impl Membership {
     }
 }
 
+/// Starts the presence thread: one of its own, so that no lobby, however busy, delays a heartbeat.
+/// It ends when the orders' sender does.
+pub(super) fn start(
+    backend: &dyn Backend,
+    own: Presence,
+    part: Part,
+    config: PresenceConfig,
+) -> Result<(Arc<Shared>, mpsc::Sender<Order>), RegistryError> {
+    config.check()?;
+    let heartbeats = backend.heartbeats();
+    let subscriber = backend.subscriber(own.id.clone());
+    let shared = Arc::new(Shared::new(own, part));
+    let (orders, inbox) = mpsc::channel(ORDERS_KEPT);
+    let health = backend.health_cell();
+    let keeper = Keeper::new(Arc::clone(&shared), part, config, heartbeats, health, inbox);
+    let unavailable = |error: std::io::Error| RegistryError::Unavailable(error.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(unavailable)?;
+    thread::Builder::new()
+        .name("presence".to_owned())
+        .spawn(move || runtime.block_on(keeper.run(subscriber)))
+        .map_err(unavailable)?;
+    Ok((shared, orders))
+}
+
 /// What the handles and the keeper's thread share.
 pub(crate) struct Shared {
     own: RwLock<Presence>,
@@ -166,8 +172,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn new(own: Presence) -> Self {
-        let snapshot = super::roster::Roster::default().snapshot(Arc::new(own.clone()));
+    fn new(own: Presence, part: Part) -> Self {
+        let listed = (part == Part::Member).then(|| Arc::new(own.clone()));
+        let snapshot = Roster::default().snapshot(listed);
         Self {
             own: RwLock::new(own),
             snapshot: RwLock::new(Arc::new(snapshot)),
@@ -204,7 +211,7 @@ impl Shared {
         }
     }
 
-    fn snapshot(&self) -> Arc<Snapshot> {
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -26,12 +26,14 @@ pub(crate) struct Roster {
 
 impl Roster {
     /// Takes a whole list. Whoever is missing has expired, once their last heartbeat known here
-    /// is older than `ttl`: a Redis that came back empty must not make everybody leave.
+    /// is older than `ttl` and the absence can be `believed`: a Redis that came back, even empty,
+    /// must not make everybody leave.
     pub(crate) fn take_list(
         &mut self,
         listing: Listing,
         own: &NodeId,
         ttl: Duration,
+        believed: bool,
     ) -> Vec<Event> {
         self.now_ms = listing.now_ms;
         self.forget_goodbyes();
@@ -45,7 +47,7 @@ impl Roster {
         }
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         for (id, presence) in absent {
-            if presence.last_seen.saturating_add(ttl_ms) <= listing.now_ms {
+            if believed && presence.last_seen.saturating_add(ttl_ms) <= listing.now_ms {
                 self.members.remove(&id);
                 events.push(Event::Left {
                     presence,
@@ -117,10 +119,9 @@ impl Roster {
         })
     }
 
-    /// A picture of all members and the own process.
-    pub(crate) fn snapshot(&self, own: Arc<Presence>) -> Snapshot {
-        let mut servers: Vec<Arc<Presence>> = self.members.values().cloned().collect();
-        servers.push(own);
+    /// A picture of all members and the own process, if it is one.
+    pub(crate) fn snapshot(&self, own: Option<Arc<Presence>>) -> Snapshot {
+        let mut servers: Vec<Arc<Presence>> = self.members.values().cloned().chain(own).collect();
         servers.sort_by(|left, right| left.id.cmp(&right.id));
         let mut by_role: BTreeMap<Role, Vec<Arc<Presence>>> = BTreeMap::new();
         for server in &servers {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     fn list(roster: &mut Roster, now_ms: u64, servers: Vec<Presence>) -> Vec<String> {
-        words(roster.take_list(Listing { now_ms, servers }, &own(), TTL))
+        words(roster.take_list(Listing { now_ms, servers }, &own(), TTL, true))
     }
 
     fn words(events: impl IntoIterator<Item = Event>) -> Vec<String> {
@@ -200,6 +201,15 @@ mod tests {
             list(&mut roster, 15_999, vec![]),
             [""; 0],
             "its heartbeat still counts"
+        );
+        let empty = Listing {
+            now_ms: 16_000,
+            servers: vec![],
+        };
+        assert_eq!(
+            words(roster.take_list(empty, &own(), TTL, false)),
+            [""; 0],
+            "Redis was away: it may not have been able to beat"
         );
         assert_eq!(list(&mut roster, 16_000, vec![]), ["left a expired"]);
     }

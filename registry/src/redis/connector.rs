@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, select_ok};
 use redis::aio::{MultiplexedConnection, PubSub};
 use redis::io::tcp::{TcpSettings, socket2};
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
@@ -34,9 +36,10 @@ pub(super) struct Connector {
 }
 
 enum Target {
-    Server(Client),
-    /// Asked for every connection: after a fail-over the old master may still answer.
-    Sentinels(Mutex<SentinelClient>),
+    Server(Box<Client>),
+    /// Asked for every connection: after a fail-over the old master may still answer. All at
+    /// once, so that one that is silent delays nothing.
+    Sentinels(Vec<Mutex<SentinelClient>>),
 }
 
 impl Connector {
@@ -55,11 +58,14 @@ impl Connector {
                 let info = info
                     .set_tcp_settings(tcp_settings())
                     .set_redis_settings(settings);
-                Target::Server(Client::open(info).map_err(|error| invalid(&error))?)
+                Target::Server(Box::new(
+                    Client::open(info).map_err(|error| invalid(&error))?,
+                ))
             }
-            Address::Sentinels(sentinels) => Target::Sentinels(Mutex::new(
-                sentinel_client(sentinels).map_err(|error| invalid(&error))?,
-            )),
+            Address::Sentinels(sentinels) => {
+                let clients = sentinel_clients(&sentinels).map_err(|error| invalid(&error))?;
+                Target::Sentinels(clients)
+            }
         };
         Ok(Self { target })
     }
@@ -84,20 +90,22 @@ impl Connector {
 
     async fn client(&self) -> Result<Client, RedisError> {
         match &self.target {
-            Target::Server(client) => Ok(client.clone()),
+            Target::Server(client) => Ok(Client::clone(client)),
             Target::Sentinels(sentinels) => {
-                let mut sentinels = sentinels.lock().await;
-                timeout(RESOLVE_TIMEOUT, Box::pin(sentinels.async_get_client()))
-                    .await
-                    .unwrap_or_else(|_| {
-                        Err(RedisError::from((
-                            ErrorKind::Io,
-                            "no sentinel names a master in time",
-                        )))
-                    })
+                match timeout(RESOLVE_TIMEOUT, select_ok(sentinels.iter().map(master))).await {
+                    Ok(first) => first.map(|(client, _others)| client),
+                    Err(_) => Err(RedisError::from((
+                        ErrorKind::Io,
+                        "no sentinel names a master in time",
+                    ))),
+                }
             }
         }
     }
+}
+
+fn master(sentinel: &Mutex<SentinelClient>) -> BoxFuture<'_, Result<Client, RedisError>> {
+    async { sentinel.lock().await.async_get_client().await }.boxed()
 }
 
 fn tcp_settings() -> TcpSettings {
@@ -112,24 +120,25 @@ fn tcp_settings() -> TcpSettings {
         .set_keepalive(keep_alive)
 }
 
-fn sentinel_client(sentinels: Sentinels) -> Result<SentinelClient, RedisError> {
-    let hosts = sentinels
-        .hosts
-        .into_iter()
-        .map(|(host, port)| ConnectionAddr::Tcp(host, port));
-    let mut builder =
-        SentinelClientBuilder::new(hosts, &sentinels.master, SentinelServerType::Master)?
-            .set_client_to_redis_tcp_settings(tcp_settings())
-            .set_client_to_redis_protocol(ProtocolVersion::RESP2)
-            .set_client_to_redis_db(sentinels.database)
-            .set_client_to_sentinel_tcp_settings(tcp_settings());
-    if let Some(username) = sentinels.username {
-        builder = builder.set_client_to_redis_username(username);
-    }
-    if let Some(password) = sentinels.password {
-        builder = builder.set_client_to_redis_password(password);
-    }
-    builder.build()
+/// One a sentinel.
+fn sentinel_clients(sentinels: &Sentinels) -> Result<Vec<Mutex<SentinelClient>>, RedisError> {
+    let client = |(host, port): &(String, u16)| {
+        let host = [ConnectionAddr::Tcp(host.clone(), *port)];
+        let mut builder =
+            SentinelClientBuilder::new(host, &sentinels.master, SentinelServerType::Master)?
+                .set_client_to_redis_tcp_settings(tcp_settings())
+                .set_client_to_redis_protocol(ProtocolVersion::RESP2)
+                .set_client_to_redis_db(sentinels.database)
+                .set_client_to_sentinel_tcp_settings(tcp_settings());
+        if let Some(username) = &sentinels.username {
+            builder = builder.set_client_to_redis_username(username.clone());
+        }
+        if let Some(password) = &sentinels.password {
+            builder = builder.set_client_to_redis_password(password.clone());
+        }
+        builder.build().map(Mutex::new)
+    };
+    sentinels.hosts.iter().map(client).collect()
 }
 
 fn invalid(error: &RedisError) -> RegistryError {

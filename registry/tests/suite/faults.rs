@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use registry::{
-    Claim, Claimed, Committed, Epoch, Event, Kind, RedisConfig, Registry, RegistryError, Seq,
-};
+use registry::{Claim, Claimed, Committed, Event, Kind, RedisConfig, Registry, RegistryError};
 
 use super::proxy::Proxy;
-use super::redis_server::{RedisServer, free_port, spawn};
+use super::redis_server::RedisServer;
 use super::world::{
     BORN, World, commit, connect, create, event, join, owner, presence, quick, until, within,
 };
@@ -330,32 +328,4 @@ async fn what_cannot_be_read_is_named_and_hurts_nobody_else() {
     let one = join(&world.one, "one", 1).await;
     all_see(&[&one], 1).await;
     assert_eq!(world.one.servers().await.expect("an answer").len(), 1);
-}
-
-#[tokio::test]
-async fn sentinels_name_the_master() {
-    let server = RedisServer::start();
-    let port = free_port();
-    let file = std::env::temp_dir().join(format!("sentinel-{port}.conf"));
-    let monitor = format!("sentinel monitor main 127.0.0.1 {} 1\n", server.port());
-    std::fs::write(&file, monitor).expect("a writable directory");
-    let path = file.to_str().expect("a plain path");
-    let mut sentinel = spawn(port, &[path, "--sentinel"]);
-    let url = format!("redis+sentinel://127.0.0.1:{port}/main");
-    let registry = Registry::redis(&RedisConfig::new(url)).expect("a valid configuration");
-    until("the master is found", || async {
-        registry.probe().await.is_ok()
-    })
-    .await;
-    let (epoch, _) = create(&registry, "AAAAAA").await;
-    assert!(epoch > Epoch(0));
-    let there = connect(&server)
-        .owner("AAAAAA")
-        .await
-        .expect("an answer")
-        .expect("a record");
-    assert!(there.seq > Seq(0), "it is in the master");
-    sentinel.kill().expect("it runs");
-    sentinel.wait().expect("it runs");
-    std::fs::remove_file(&file).expect("it is there");
 }

@@ -1,12 +1,19 @@
 //! One suite for both back ends: every case gets two registries over one store, as two processes
 //! have them. What only Redis can do wrong is in `faults`.
 
+mod at_once;
 mod faults;
+mod lives;
 mod lobbies;
+mod node;
 mod presence;
 mod proxy;
 mod redis_server;
+mod sentinel;
 mod sessions;
+mod tls;
+mod troubles;
+mod witness;
 mod world;
 
 /// Runs each case on both back ends.
@@ -61,5 +68,6 @@ on_both! {
         requests_to_drain_reach_their_node,
         sessions_are_told_to_everybody,
         a_thread_that_stands_still_is_stalled,
-        operators_need_no_membership;
+        operators_need_no_membership,
+        an_observer_sees_and_is_not_seen;
 }

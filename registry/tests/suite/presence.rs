@@ -263,6 +263,38 @@ pub(crate) async fn a_thread_that_stands_still_is_stalled(world: &World) {
     running.abort();
 }
 
+pub(crate) async fn an_observer_sees_and_is_not_seen(world: &World) {
+    let one = join(&world.one, "one", 1).await;
+    let observer = world.other.observe(quick()).expect("a valid configuration");
+    let mut events = observer.events();
+    assert_eq!(event(&mut events, "one is there", joined).await, "one");
+    let two = join(&world.one, "two", 2).await;
+    assert_eq!(event(&mut events, "two joins", joined).await, "two");
+    let state = |event| match event {
+        Event::Changed(presence) => Some(presence.state),
+        _ => None,
+    };
+    two.update(|own| own.state = State::Draining);
+    while event(&mut events, "two drains", state).await != State::Draining {}
+    within("two leaves", two.leave()).await;
+    let reason = event(&mut events, "two is gone", left).await;
+    assert_eq!(reason, ("two".to_owned(), LeftReason::Goodbye));
+    drop(one);
+    let reason = event(&mut events, "one is gone", left).await;
+    assert_eq!(reason, ("one".to_owned(), LeftReason::Expired));
+    assert!(observer.servers().is_empty(), "{:?}", observer.servers());
+    assert!(observer.checks().borrow().current);
+    assert!(
+        world.one.servers().await.expect("an answer").is_empty(),
+        "it is not listed itself"
+    );
+    drop(observer);
+    within("its stream ends", async {
+        while events.next().await.is_some() {}
+    })
+    .await;
+}
+
 pub(crate) async fn operators_need_no_membership(world: &World) {
     assert!(world.one.servers().await.expect("an answer").is_empty());
     let _two = join(&world.other, "two", 2).await;

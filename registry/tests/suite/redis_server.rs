@@ -9,17 +9,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 pub(crate) struct RedisServer {
     port: u16,
     child: Mutex<Child>,
+    /// Where a replica puts what it is sent, and nobody else finds it.
+    directory: TempDir,
 }
 
 impl RedisServer {
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Further settings, which are gone when it is started again.
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
         let port = free_port();
+        let directory = TempDir::new().unwrap();
+        let child = Mutex::new(spawn(port, &directory, arguments));
         Self {
             port,
-            child: Mutex::new(spawn(port, &[])),
+            child,
+            directory,
         }
     }
 
@@ -40,7 +52,7 @@ impl RedisServer {
 
     /// Starts it again, empty.
     pub(crate) fn start_again(&self) {
-        *self.child.lock().unwrap() = spawn(self.port, &[]);
+        *self.child.lock().unwrap() = spawn(self.port, &self.directory, &[]);
     }
 
     /// Sends a signal such as `STOP`.
@@ -93,9 +105,13 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// Starts a server and waits until it takes connections.
-pub(crate) fn spawn(port: u16, arguments: &[&str]) -> Child {
+pub(crate) fn spawn(port: u16, directory: &TempDir, arguments: &[&str]) -> Child {
     let mut child = Command::new("redis-server")
         .args(arguments)
+        .arg("--dir")
+        .arg(directory.path())
+        // Replicas come at once: none waits for others to be sent the same.
+        .args(["--repl-diskless-sync-delay", "0"])
         .args([
             "--port",
             &port.to_string(),

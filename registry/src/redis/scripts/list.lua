@@ -1,3 +1,6 @@
--- Who is there, without what has lapsed. Costs as many steps as there are processes, whatever
--- else lives in this Redis.
-return { now, redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. whole(now), '+inf') }
+-- Who is there, without what has lapsed, and who has said something new. Costs as many steps as
+-- there are processes, whatever else lives in this Redis.
+-- ARGV: known until (changes since then are listed)
+return { now,
+  redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. whole(now), '+inf', 'WITHSCORES'),
+  redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[1], '+inf') }
