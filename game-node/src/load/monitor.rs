@@ -68,7 +68,7 @@ fn tell_change(before: LoadLevel, load: &Load) {
         cpu,
         throttled,
     } = load.sample;
-    let (level, before) = (load.level.as_str(), before.as_str());
+    let (load_level, before) = (load.level.as_str(), before.as_str());
     if load.level == LoadLevel::Overloaded {
         // More than this node can carry: lag, CPU or throttling have been above their thresholds
         // for as long as LOAD_OVERLOAD_SAMPLES says, or the lag is severe.
@@ -81,7 +81,7 @@ fn tell_change(before: LoadLevel, load: &Load) {
         );
     } else {
         info!(
-            level,
+            load_level,
             before,
             ?loop_lag,
             cpu,
