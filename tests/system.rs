@@ -20,6 +20,8 @@ mod load_test;
 mod lobbies;
 #[path = "system/refusals.rs"]
 mod refusals;
+#[path = "system/room.rs"]
+mod room;
 #[path = "system/secrecy.rs"]
 mod secrecy;
 #[path = "system/sessions.rs"]

@@ -89,6 +89,7 @@ async fn every_broken_promise_ends_the_run() {
         (Misdeed::LeaveLobbyOut, "a full state has a lobby"),
         (Misdeed::RefuseLegalMove, "refused: illegal_action"),
         (Misdeed::ForgetPlayer, "player_id"),
+        (Misdeed::ForgetSeat, "the lobby after coming back"),
     ] {
         let fault = play(misdeed, 1).await.expect_err(expected).to_string();
         assert!(

@@ -10,7 +10,7 @@ pub(crate) struct Fleet {
     /// The first one is the gateway, or everything.
     processes: Vec<Wizard>,
     players: SocketAddr,
-    _redis: Option<Redis>,
+    redis: Option<Redis>,
 }
 
 impl Fleet {
@@ -26,7 +26,7 @@ impl Fleet {
         Self {
             players: address.trim_end_matches('/').parse().expect("an address"),
             processes: vec![process],
-            _redis: None,
+            redis: None,
         }
     }
 
@@ -66,7 +66,7 @@ impl Fleet {
         Self {
             processes,
             players,
-            _redis: Some(redis),
+            redis: Some(redis),
         }
     }
 
@@ -83,6 +83,12 @@ impl Fleet {
     /// The gateway's operations port.
     pub(crate) fn operations(&self) -> SocketAddr {
         self.processes[0].operations()
+    }
+
+    /// Takes the registry away.
+    pub(crate) fn kill_redis(&mut self) {
+        let redis = self.redis.as_mut();
+        redis.expect("a fleet over Redis").kill();
     }
 
     /// What all processes have logged so far.

@@ -31,6 +31,13 @@ impl Redis {
         format!("redis://{}", self.address)
     }
 
+    /// Ends it at once, and all that it held with it.
+    pub(crate) fn kill(&mut self) {
+        // It has ended already, or ends now.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+
     async fn ping(&self) -> Option<()> {
         let mut stream = TcpStream::connect(self.address).await.ok()?;
         stream.write_all(b"PING\r\n").await.ok()?;
@@ -42,8 +49,6 @@ impl Redis {
 
 impl Drop for Redis {
     fn drop(&mut self) {
-        // It has ended already, or ends now.
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        self.kill();
     }
 }

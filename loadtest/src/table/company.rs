@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{may_be_refused, may_return, turn_of};
 use crate::agreement::Agreement;
+use crate::contradiction::same;
 use crate::player::{PATIENCE, Player, PlayerError, pause_after};
 use crate::run::{Fault, Shared};
 
@@ -30,6 +31,8 @@ pub(super) struct Company {
     chance: ChaCha8Rng,
     players: Vec<Player>,
     agreement: Agreement,
+    /// From now on it is no loss to come back to no lobby.
+    leaving: bool,
 }
 
 impl Company {
@@ -41,6 +44,7 @@ impl Company {
             chance,
             players: Vec::new(),
             agreement: Agreement::default(),
+            leaving: false,
         }
     }
 
@@ -75,6 +79,7 @@ impl Company {
     }
 
     pub(super) async fn leave(mut self) -> Result<(), Fault> {
+        self.leaving = true;
         for seat in 0..self.players.len() {
             self.ask(seat, PlayerMessage::LeaveLobby, |state| {
                 state.lobby.is_none()
@@ -250,6 +255,7 @@ impl Company {
     async fn come_back(&mut self, seat: usize, broken: PlayerError) -> Result<(), Fault> {
         let end = Instant::now() + PERSISTENCE;
         let id = self.players[seat].id().cloned();
+        let lobby = self.players[seat].code();
         let within = self.players[seat]
             .welcome()
             .map_or(0, |welcome| welcome.reconnect_within_ms);
@@ -267,7 +273,9 @@ impl Company {
                 Ok(_) if self.players[seat].id() == id.as_ref() => {
                     self.shared.tally().reconnects += 1;
                     let state = self.players[seat].state().clone();
-                    return self.agree(&state);
+                    return self
+                        .agree(&state)
+                        .and_then(|()| self.check_lobby(seat, lobby));
                 }
                 Ok(welcome) => {
                     let expected = format!("{id:?}, who holds the token");
@@ -283,6 +291,16 @@ impl Company {
             sleep(RETURN_PAUSE).await;
         }
         Err(self.fault(Some(seat), error))
+    }
+
+    /// Whoever had a seat comes back to it.
+    fn check_lobby(&self, seat: usize, before: Option<LobbyCode>) -> Result<(), Fault> {
+        if before.is_none() || self.leaving {
+            return Ok(());
+        }
+        let now = self.players[seat].code();
+        same("the lobby after coming back", &before, &now)
+            .map_err(|found| self.fault(Some(seat), found.into()))
     }
 
     fn agree(&mut self, state: &State) -> Result<(), Fault> {

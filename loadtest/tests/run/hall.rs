@@ -33,6 +33,8 @@ pub(crate) enum Misdeed {
     CloseOnce,
     /// The same, and then the token is unknown.
     ForgetPlayer,
+    /// The same, and then the token's player sits nowhere.
+    ForgetSeat,
 }
 
 /// In the first round, after the bids.
@@ -101,7 +103,11 @@ impl Hall {
                 retry_after_ms: None,
             }),
         );
-        let place = self.seats.iter_mut().find(|place| place.id == id);
+        let forgotten = self.misdeed == Misdeed::ForgetSeat;
+        let place = self
+            .seats
+            .iter_mut()
+            .find(|place| place.id == id && !forgotten);
         if let Some(place) = place {
             place.outbox = outbox.clone();
             self.show(Vec::new());
@@ -177,7 +183,12 @@ impl Hall {
             );
             return None;
         }
-        if due && matches!(self.misdeed, Misdeed::CloseOnce | Misdeed::ForgetPlayer) {
+        if due
+            && matches!(
+                self.misdeed,
+                Misdeed::CloseOnce | Misdeed::ForgetPlayer | Misdeed::ForgetSeat
+            )
+        {
             // The move is lost with the connection.
             self.done = true;
             let frame = CloseFrame {
