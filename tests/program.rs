@@ -283,15 +283,40 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn signal(&self, name: &str) {
+    /// Everything in one process.
+    fn start(variables: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wizard"));
+        command
+            .env_clear()
+            .envs(FREE_PORTS)
+            .envs(variables.iter().copied());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self(command.spawn().unwrap())
+    }
+
+    /// Waits until it says where to play. Gives the address, and what else it will say.
+    fn ready(&mut self) -> (String, Receiver<Option<String>>) {
+        let said = lines(self.0.stdout.take().unwrap());
+        let line = said
+            .recv_timeout(PATIENCE)
+            .expect("neither ready nor ended in time");
+        let line = line.expect("it ended instead of becoming ready");
+        let address = line.strip_prefix("Wizard is ready: http://").expect(&line);
+        (address.to_owned(), said)
+    }
+
+    /// Tells it to stop, and gives its exit code and all that it logged.
+    fn stop(mut self) -> (Option<i32>, String) {
         let id = self.0.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-s", name, &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("kill").arg(&id).status().unwrap().success());
+        let mut log = String::new();
+        self.0
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut log)
+            .unwrap();
+        (self.0.wait().unwrap().code(), log)
     }
 }
 
@@ -313,47 +338,46 @@ fn lines(output: impl Read + Send + 'static) -> Receiver<Option<String>> {
 
 #[test]
 fn everything_says_ready_once_it_plays_and_ends_well_when_told_to() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wizard"));
-    command
-        .env_clear()
-        .envs(FREE_PORTS)
-        .env("LOG_LEVEL", "warn");
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut running = Running(child);
-    let said = lines(running.0.stdout.take().unwrap());
-
-    let line = said
-        .recv_timeout(PATIENCE)
-        .expect("neither ready nor ended in time");
-    let line = line.expect("it ended instead of becoming ready");
-    let address = line.strip_prefix("Wizard is ready: http://").expect(&line);
-    let mut page = TcpStream::connect(address).unwrap();
+    let mut running = Running::start(&[("LOG_LEVEL", "warn")]);
+    let (address, said) = running.ready();
+    let mut page = TcpStream::connect(&address).unwrap();
     write!(page, "GET / HTTP/1.0\r\nhost: {address}\r\n\r\n").unwrap();
     let mut answer = String::new();
     page.read_to_string(&mut answer).unwrap();
-    assert!(
-        answer.starts_with("HTTP/1.0 200 ") || answer.starts_with("HTTP/1.1 200 "),
-        "{answer}"
-    );
+    assert_eq!(answer.split(' ').nth(1), Some("200"), "{answer}");
 
-    running.signal("TERM");
-    assert_eq!(running.0.wait().unwrap().code(), Some(0));
+    let (code, log) = running.stop();
+    assert_eq!(code, Some(0), "{log}");
     assert_eq!(
         said.recv_timeout(PATIENCE),
         Ok(None),
         "one line is all it says"
     );
-    let mut log = String::new();
-    running
-        .0
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut log)
-        .unwrap();
     assert_eq!(log, "", "nothing in a healthy life is worth a warning");
+}
+
+#[test]
+fn traces_go_to_the_collector_that_is_named() {
+    let collector = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", collector.local_addr().unwrap());
+    let (sender, asked) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in collector.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = String::new();
+            BufReader::new(&stream).read_line(&mut request).unwrap();
+            // The test may have what it wants already.
+            let _ = sender.send(request);
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+        }
+    });
+    let mut running = Running::start(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &address)]);
+    running.ready();
+    let (code, log) = running.stop();
+    assert_eq!(code, Some(0), "{log}");
+    let request = asked.recv_timeout(PATIENCE).expect("nothing was exported");
+    assert_eq!(request, "POST /v1/traces HTTP/1.1\r\n");
 }
