@@ -27,9 +27,14 @@ pub(crate) async fn everybody_learns_of_start_and_stop(world: &World) {
     let mut events = one.events();
     let two = join(&world.other, "two", 2).await;
     assert_eq!(event(&mut events, "two joins", joined).await, "two");
-    let seen = one
-        .server(&NodeId::new("two").expect("a valid id"))
-        .expect("it has joined");
+    let two_id = NodeId::new("two").expect("a valid id");
+    // It may have been listed while it was still starting.
+    until("two is ready", || async {
+        let seen = one.server(&two_id).expect("it has joined");
+        seen.state == State::Ready
+    })
+    .await;
+    let seen = one.server(&two_id).expect("it has joined");
     assert_eq!(*seen, {
         let mut expected = presence("two", "game", 2);
         expected.state = State::Ready;
