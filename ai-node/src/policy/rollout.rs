@@ -76,7 +76,7 @@ impl Rollout {
         let left = i32::try_from(hand.len()).unwrap_or(i32::MAX);
         let empty = self.trick.plays().next().is_none();
         if empty {
-            return self.lead(playable, needed, left);
+            return self.lead(playable, needed);
         }
         let (winning, losing) = self.split(playable);
         if needed > 0 {
@@ -86,17 +86,11 @@ impl Rollout {
         }
     }
 
-    fn lead(&self, playable: CardSet, needed: i32, left: i32) -> Option<Card> {
-        if needed <= 0 {
-            self.weakest(playable)
-        } else if 2 * needed >= left {
+    fn lead(&self, playable: CardSet, needed: i32) -> Option<Card> {
+        if needed > 0 {
             self.strongest(playable)
         } else {
-            // Enough tricks to come: a card that may lose, so that the strong ones win later.
-            let plain = self
-                .trump
-                .map_or(playable, |trump| playable.without(CardSet::of_suit(trump)));
-            self.middle(plain).or_else(|| self.weakest(playable))
+            self.weakest(playable)
         }
     }
 
@@ -153,16 +147,7 @@ impl Rollout {
             .into_iter()
             .max_by_key(|card| strength(*card, self.trump))
     }
-
-    fn middle(&self, cards: CardSet) -> Option<Card> {
-        cards
-            .into_iter()
-            .min_by_key(|card| strength(*card, self.trump).abs_diff(MIDDLE))
-    }
 }
-
-/// A seven that is no trump.
-const MIDDLE: u8 = 7;
 
 /// The order in which cards take tricks.
 pub(super) fn strength(card: Card, trump: Option<Suit>) -> u8 {
