@@ -113,7 +113,7 @@ async fn probe(config: &Config, membership: &Membership) -> Result<(), ProbeErro
     let own = membership.own();
     let mut socket = dial(config).await?;
     let hello = ToNode::Hello {
-        gateway: format!("{}-probe", own.id),
+        gateway: own.id.to_string(),
         incarnation: own.incarnation.uuid(),
     };
     say(&mut socket, &hello).await?;

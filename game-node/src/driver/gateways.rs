@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::link::{ToGateway, ToNode};
-use tracing::info;
+use tracing::{debug, info};
 
 use super::{Driver, Finished, probe};
 use crate::link::Outbox;
@@ -39,7 +39,11 @@ impl Gateways {
 
 impl Driver {
     pub(super) fn gateway_up(&mut self, link: LinkId, name: String, outbox: Outbox<ToGateway>) {
-        info!(gateway = name, "a gateway is linked");
+        if self.is_own_probe(&name) {
+            debug!("the own probe is linked");
+        } else {
+            info!(gateway = name, "a gateway is linked");
+        }
         self.gateways.0.insert(link, Gateway { name, outbox });
         let owner = self.store.owner();
         let incarnation = owner.incarnation.uuid();
@@ -53,9 +57,18 @@ impl Driver {
         self.gateways.send(link, self.status());
     }
 
+    /// Whether it is this node that tries itself at its start: nothing for the log of every day.
+    fn is_own_probe(&self, name: &str) -> bool {
+        name == self.store.owner().node.as_str()
+    }
+
     pub(super) fn gateway_down(&mut self, link: LinkId) {
         if let Some(gateway) = self.gateways.0.remove(&link) {
-            info!(gateway = gateway.name, "a gateway is linked no more");
+            if self.is_own_probe(&gateway.name) {
+                debug!("the own probe is linked no more");
+            } else {
+                info!(gateway = gateway.name, "a gateway is linked no more");
+            }
         }
         self.creations.link_lost(link);
         self.for_each_table(|driver, code| {
