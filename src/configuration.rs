@@ -33,6 +33,8 @@ pub(crate) fn gateway(
         message_burst: gateway.message_burst,
         max_rate_violations: gateway.max_rate_violations,
         lobby_create_rate: gateway.lobby_create_rate,
+        max_http_concurrency: gateway.http_concurrency(),
+        accept_rate: gateway.accept_rate,
         reconnect_window: gateway.reconnect_window,
     }
 }

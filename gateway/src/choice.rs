@@ -8,11 +8,13 @@ use registry::NodeId;
 pub(crate) struct Candidate {
     pub(crate) node: NodeId,
     pub(crate) level: LoadLevel,
-    pub(crate) active_games: u32,
+    /// Running ones, and the lobbies that were sent there since that was counted.
+    pub(crate) games: u32,
     pub(crate) players: u32,
 }
 
-/// The less loaded of two that chance draws; none if there are none.
+/// The less loaded of two that chance draws, the first of them if they are alike; none if there
+/// are none.
 ///
 /// Not simply the least loaded of all: what is known of the others is some seconds old, and all
 /// gateways would send everybody to the same one.
@@ -21,7 +23,7 @@ pub(crate) fn choose(mut candidates: Vec<Candidate>, chance: [u32; 2]) -> Option
     let Some(second) = take(&mut candidates, chance[1]) else {
         return Some(first.node);
     };
-    let burden = |one: &Candidate| (one.level, one.active_games, one.players);
+    let burden = |one: &Candidate| (one.level, one.games, one.players);
     Some(if burden(&second) < burden(&first) {
         second.node
     } else {
@@ -38,11 +40,11 @@ fn take(candidates: &mut Vec<Candidate>, chance: u32) -> Option<Candidate> {
 mod tests {
     use super::*;
 
-    fn candidate(name: &str, level: LoadLevel, active_games: u32, players: u32) -> Candidate {
+    fn candidate(name: &str, level: LoadLevel, games: u32, players: u32) -> Candidate {
         Candidate {
             node: NodeId::new(name).unwrap(),
             level,
-            active_games,
+            games,
             players,
         }
     }

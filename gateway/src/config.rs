@@ -36,6 +36,10 @@ pub struct Config {
     pub max_rate_violations: Limit,
     /// `LOBBY_CREATE_RATE`: lobbies that one address may create in a minute, over all gateways.
     pub lobby_create_rate: Limit,
+    /// `MAX_HTTP_CONCURRENCY`: requests and WebSockets, all together.
+    pub max_http_concurrency: Limit,
+    /// `ACCEPT_RATE`: new sockets in a second; the rest wait.
+    pub accept_rate: Limit,
     /// `RECONNECT_WINDOW`: over what time clients spread their return when a connection breaks.
     pub reconnect_window: Duration,
 }
@@ -58,6 +62,8 @@ impl Config {
             message_burst: 30,
             max_rate_violations: Limit::at_most(50),
             lobby_create_rate: Limit::at_most(10),
+            max_http_concurrency: Limit::at_most(1000),
+            accept_rate: Limit::at_most(200),
             reconnect_window: Duration::from_secs(5),
         }
     }

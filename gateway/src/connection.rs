@@ -1,6 +1,7 @@
 //! The driver of one player's [`Session`]: feeds it, and does what it says.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::StreamExt;
@@ -11,16 +12,22 @@ use protocol::link::ToNode;
 use protocol::player::{Malformed, PlayerFrame};
 use protocol::server::ServerMessage;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tracing::{Span, debug};
 
 use crate::address::Origin;
+use crate::chance;
 use crate::config::Config;
 use crate::connections::Registered;
 use crate::gateway::Gateway;
 use crate::session::{Effect, FloodLimits, Input, Session, SessionConfig};
 use crate::socket::{SharedOutbox, is_too_big, now, to_json};
 use crate::status::Overview;
+
+/// At the end of a gateway its sockets are closed one after the other, so many milliseconds apart
+/// and within the longest: all at once, their players would come back to the others as a herd.
+const STOP_SPACING_MS: u64 = 5;
+const STOP_LONGEST_MS: u64 = 3_000;
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +79,8 @@ impl<'a> Connection<'a> {
 
     /// Runs until the connection ends.
     pub(crate) async fn run(&mut self, stream: &mut SplitStream<WebSocket>) -> Ending {
-        let shutdown = self.gateway.shutdown.clone();
+        let gateway = Arc::clone(&self.gateway);
+        let mut stopping = std::pin::pin!(turn_to_stop(&gateway));
         let mut alarm = Box::pin(sleep_until(Instant::now()));
         loop {
             let deadline = self.deadline();
@@ -86,6 +94,7 @@ impl<'a> Connection<'a> {
                         None => return Ending::Broken,
                     },
                     Some(Err(error)) if is_too_big(&error) => {
+                        self.gateway.metrics.closed(CloseCode::TooBig);
                         self.outbox.change(|outbox| outbox.close(CloseCode::TooBig));
                         return Ending::TooBig;
                     }
@@ -101,15 +110,17 @@ impl<'a> Connection<'a> {
                 }
                 () = alarm.as_mut() => {
                     if self.is_slow() {
+                        self.gateway.metrics.closed(CloseCode::SlowReader);
                         self.outbox.change(|outbox| outbox.close_now(CloseCode::SlowReader));
                         return Ending::Closing;
                     }
                     Input::Time
                 }
-                () = shutdown.begun() => Input::Stop,
+                () = &mut stopping => Input::Stop,
                 () = self.registered.end.cancelled() => {
                     // Its task got no time to run: the player shall come back.
                     debug!("closed: more came in than was taken");
+                    self.gateway.metrics.closed(CloseCode::Restart);
                     self.outbox.change(|outbox| outbox.close_now(CloseCode::Restart));
                     return Ending::Closing;
                 }
@@ -144,6 +155,7 @@ impl<'a> Connection<'a> {
         match effect {
             Effect::Send(message) => {
                 if let ServerMessage::Error(refused) = &message {
+                    self.gateway.metrics.error(refused.code);
                     debug!(code = %refused.code, why = refused.message, "refused");
                 }
                 self.outbox
@@ -156,6 +168,7 @@ impl<'a> Connection<'a> {
             Effect::Close(code) => {
                 debug!(code = u16::from(code), "closed");
                 self.closing = true;
+                self.gateway.metrics.closed(code);
                 self.outbox.change(|outbox| outbox.close(code));
             }
             Effect::Ask { node, ask } => {
@@ -237,6 +250,19 @@ impl<'a> Connection<'a> {
             .slow_at()
             .is_some_and(|slow_at| now() >= slow_at)
     }
+}
+
+/// Waits until the gateway ends and it is this connection's turn to.
+async fn turn_to_stop(gateway: &Gateway) {
+    gateway.shutdown.begun().await;
+    let sockets = u64::try_from(gateway.admission.total()).unwrap_or(u64::MAX);
+    let spread_ms = sockets
+        .saturating_mul(STOP_SPACING_MS)
+        .clamp(1, STOP_LONGEST_MS);
+    sleep(Duration::from_millis(
+        u64::from(chance::number()) % spread_ms,
+    ))
+    .await;
 }
 
 fn session_config(config: &Config) -> SessionConfig {

@@ -14,11 +14,12 @@ use tracing::{debug, warn};
 use crate::address::Origin;
 use crate::admission::Admission;
 use crate::chance;
-use crate::choice::choose;
 use crate::config::Config;
 use crate::connections::Connections;
+use crate::creates::Creates;
 use crate::directory::Directory;
 use crate::links::Links;
+use crate::metrics::Metrics;
 use crate::session::{
     Drawn, Entered, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord, Whereabouts,
 };
@@ -35,6 +36,8 @@ pub(crate) struct Gateway {
     pub(crate) links: Arc<Links>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) directory: Directory,
+    pub(crate) creates: Creates,
+    pub(crate) metrics: Metrics,
     pub(crate) shutdown: Shutdown,
     /// The players' sockets.
     pub(crate) sockets: TaskTracker,
@@ -116,12 +119,15 @@ impl Gateway {
     }
 
     /// Counts a new lobby of this address; whether it is within the limit.
-    pub(crate) async fn count_create(&self, origin: Origin) -> Result<bool, RegistryAway> {
+    pub(crate) async fn count_create(&self, origin: Origin) -> bool {
         let Some(most) = self.config.lobby_create_rate.count() else {
-            return Ok(true);
+            return true;
         };
-        let count = in_time(self.registry.count_create(&origin.to_string())).await?;
-        Ok(count <= most)
+        let own = self
+            .creates
+            .count(chassis::clock::unix_milliseconds() / 60_000, origin);
+        let counted = in_time(self.registry.count_create(&origin.to_string())).await;
+        counted.unwrap_or(own) <= most
     }
 
     /// A code, a life and a node for a new lobby.
@@ -130,7 +136,7 @@ impl Gateway {
             return Err(NoNode::Unavailable);
         }
         let chance = [chance::number(), chance::number()];
-        let node = choose(self.links.candidates(), chance).ok_or(NoNode::Busy)?;
+        let node = self.links.draw(chance).ok_or(NoNode::Busy)?;
         let code = LobbyCode::from_bits(chance::number());
         let born = Born::new(chance::bytes()).to_string();
         Ok(Drawn { code, born, node })

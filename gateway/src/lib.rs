@@ -7,6 +7,7 @@
 //!   are its two ends.
 //! * `links`, `link`: one WebSocket to each game node. `directory`, `choice`: which node.
 //! * `gateway`: what connections share, and what they ask the registry.
+//! * `listener`, `admission`, `creates`: how many sockets, requests and lobbies are too many.
 //! * `ready`, `operations`, `web`: for machines, operators and browsers.
 
 mod address;
@@ -16,10 +17,13 @@ mod choice;
 mod config;
 mod connection;
 mod connections;
+mod creates;
 mod directory;
 mod gateway;
 mod link;
 mod links;
+mod listener;
+mod metrics;
 mod operations;
 mod outbox;
 mod ready;
@@ -29,13 +33,12 @@ mod status;
 mod web;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::routing::any;
-use axum::serve::ListenerExt;
 use chassis::Process;
 use registry::{Incarnation, Presence, Registry, RegistryError, Role};
 use tokio::time::timeout;
@@ -44,16 +47,18 @@ use tracing::{debug, info};
 
 use crate::admission::Admission;
 use crate::connections::Connections;
+use crate::creates::Creates;
 use crate::directory::Directory;
 use crate::gateway::Gateway;
 use crate::links::Links;
+use crate::metrics::Metrics;
 use crate::ready::Checks;
 use crate::session::Input;
 
 pub use config::Config;
 
 /// How long the players' sockets may take to close at the end.
-const SOCKETS_END_WITHIN: Duration = Duration::from_secs(7);
+const SOCKETS_END_WITHIN: Duration = Duration::from_secs(10);
 
 /// Why a gateway can't start.
 #[derive(Debug, thiserror::Error)]
@@ -77,24 +82,24 @@ pub async fn run(
     registry: Registry,
     process: Process,
 ) -> Result<(), Error> {
-    listener.set_nonblocking(true)?;
+    listener::prepare(&listener)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let address = listener.local_addr()?;
     let gateway = assemble(config, registry, &process)?;
     let checks = Checks::new(&process);
     operations::open(&process.operations, &gateway);
 
-    let ending = process.shutdown.clone();
-    let serving = axum::serve(
-        listener.tap_io(|stream| {
-            if let Err(error) = stream.set_nodelay(true) {
-                // The peer has gone already.
-                debug!(%error, "a socket without no-delay");
-            }
-        }),
-        routes(&gateway).into_make_service_with_connect_info::<SocketAddr>(),
-    )
-    .with_graceful_shutdown(async move { ending.begun().await });
+    let limits = listener::Limits {
+        concurrency: gateway.config.max_http_concurrency,
+        accept_rate: gateway.config.accept_rate,
+    };
+    let serving = listener::serve(
+        listener,
+        routes(&gateway),
+        limits,
+        gateway.metrics.clone(),
+        process.shutdown.clone(),
+    );
     info!(%address, id = %gateway.config.node_id, "listening for players");
 
     let following = async {
@@ -107,14 +112,14 @@ pub async fn run(
             checks.run(Arc::clone(&gateway), process.clone(), address),
         );
     };
-    let serving = tokio::spawn(serving.into_future());
+    let serving = tokio::spawn(serving);
     tokio::select! {
         () = following => {}
         () = process.shutdown.begun() => {}
     }
     stop(&gateway, &process).await;
     serving.abort();
-    gateway.links.close();
+    gateway.links.close().await;
     Ok(())
 }
 
@@ -145,6 +150,8 @@ fn assemble(
         links,
         admission,
         directory: Directory::default(),
+        creates: Creates::default(),
+        metrics: Metrics::new(),
         shutdown: process.shutdown.clone(),
         sockets: TaskTracker::new(),
     }))

@@ -29,6 +29,8 @@ const QUEUE: usize = 4096;
 const BATCH: usize = 128;
 /// A node that has not taken the link by then is tried again.
 const DIAL_WITHIN: Duration = Duration::from_secs(2);
+/// How long the last frame may take.
+const GOODBYE_WITHIN: Duration = Duration::from_millis(500);
 /// The node's lobby thread answers each.
 const PING_EVERY: Duration = Duration::from_secs(1);
 /// A node that says nothing for so long does not work, whatever its socket says.
@@ -50,6 +52,8 @@ enum LinkError {
     Silent,
     #[error("the node closed it")]
     Closed,
+    #[error("closed by this gateway")]
+    Stopped,
     #[error("{0}")]
     Frame(#[from] InvalidFrame),
     #[error("{0} answers under this address")]
@@ -72,30 +76,31 @@ pub(crate) async fn keep(
         // The first failure is news, the hundredth is not.
         let mut told = false;
         loop {
-            match dial(&links, &node, &address).await {
-                Ok(socket) => {
+            let dialled = dial(&links, &node, &address);
+            match stop.run_until_cancelled(dialled).await {
+                None => break,
+                Some(Ok(socket)) => {
                     told = false;
                     info!(%address, "linked");
                     if !carry(&links, &node, socket, &stop).await {
                         return;
                     }
                 }
-                Err(error) if told => debug!(%error, "not linked"),
-                Err(error) => {
+                Some(Err(error)) if told => debug!(%error, "not linked"),
+                Some(Err(error)) => {
                     told = true;
                     // The node has just started, stopped, or can't be reached by its address.
                     warn!(%address, %error, "not linked; trying on");
                 }
             }
-            sleep(backoff(chance::number())).await;
+            let pause = sleep(backoff(chance::number()));
+            if stop.run_until_cancelled(pause).await.is_none() {
+                break;
+            }
         }
+        links.disconnected(&node, &stop);
     };
-    tokio::select! {
-        () = keeping.instrument(span) => {}
-        () = stop.cancelled() => {
-            links.disconnected(&node, &stop);
-        }
-    }
+    keeping.instrument(span).await;
 }
 
 /// Carries messages both ways until the link breaks. Returns whether to dial anew.
@@ -105,7 +110,7 @@ async fn carry(links: &Links, node: &NodeId, socket: Socket, stop: &Cancellation
     let (sink, stream) = socket.split();
     let error = tokio::select! {
         error = read(links, node, stream) => error,
-        error = write(links, waiting, sink) => error,
+        error = write(links, waiting, sink, stop) => error,
     };
     let again = links.disconnected(node, stop);
     if again && !matches!(error, LinkError::Closed) {
@@ -192,6 +197,7 @@ async fn write(
     links: &Links,
     mut waiting: mpsc::Receiver<ToNode>,
     mut sink: impl SinkExt<Message, Error = tungstenite::Error> + Unpin,
+    stop: &CancellationToken,
 ) -> LinkError {
     let mut ticks = interval(PING_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -203,6 +209,11 @@ async fn write(
                 if taken == 0 {
                     return LinkError::Closed;
                 }
+            }
+            () = stop.cancelled() => {
+                // The node knows then that this was meant. It may be gone already.
+                let _gone = timeout(GOODBYE_WITHIN, sink.send(Message::Close(None))).await;
+                return LinkError::Stopped;
             }
             _ = ticks.tick() => {
                 let nonce = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

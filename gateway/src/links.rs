@@ -14,8 +14,9 @@ use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::choice::Candidate;
+use crate::choice::{Candidate, choose};
 use crate::connections::Connections;
 use crate::link;
 use crate::outbox::Picture;
@@ -39,6 +40,8 @@ pub(crate) struct Links {
     entries: Mutex<BTreeMap<NodeId, Entry>>,
     overview: watch::Sender<Arc<Overview>>,
     health: watch::Receiver<Health>,
+    /// One a link; each ends within moments of its stop.
+    tasks: TaskTracker,
     last_probe: AtomicU64,
     /// Probes under way, of this process' own start only.
     probes: Mutex<HashMap<u64, oneshot::Sender<Option<String>>>>,
@@ -48,6 +51,8 @@ struct Entry {
     presence: Arc<Presence>,
     /// Whether the registry still names it. Otherwise the link is not dialled anew.
     listed: bool,
+    /// Lobbies that this gateway has sent there since its last heartbeat, which counts the others.
+    created: u32,
     up: Option<Up>,
     stop: CancellationToken,
 }
@@ -76,6 +81,7 @@ impl Links {
             entries: Mutex::default(),
             overview: watch::Sender::new(Arc::new(Overview::new())),
             health,
+            tasks: TaskTracker::new(),
             last_probe: AtomicU64::new(0),
             probes: Mutex::default(),
         })
@@ -115,11 +121,13 @@ impl Links {
         }
     }
 
-    /// Ends all links.
-    pub(crate) fn close(&self) {
+    /// Ends all links, and waits until their nodes have been told.
+    pub(crate) async fn close(&self) {
         for entry in self.lock().values() {
             entry.stop.cancel();
         }
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     /// Sends to a node; never waits.
@@ -154,15 +162,24 @@ impl Links {
         self.overview.subscribe()
     }
 
+    /// The node for a new lobby, which counts as being there from now on.
+    pub(crate) fn draw(&self, chance: [u32; 2]) -> Option<NodeId> {
+        let node = choose(self.candidates(), chance)?;
+        if let Some(entry) = self.lock().get_mut(&node) {
+            entry.created = entry.created.saturating_add(1);
+        }
+        Some(node)
+    }
+
     /// Nodes with a live link that want new games.
-    pub(crate) fn candidates(&self) -> Vec<Candidate> {
+    fn candidates(&self) -> Vec<Candidate> {
         let candidate = |(node, entry): (&NodeId, &Entry)| {
             let status = entry.up.as_ref()?.status;
             status.accepting_games.then(|| Candidate {
                 node: node.clone(),
                 level: status.level,
-                active_games: entry.presence.active_games,
-                players: entry.presence.players,
+                games: entry.presence.active_games.saturating_add(entry.created),
+                players: entry.presence.players.saturating_add(entry.created),
             })
         };
         self.lock().iter().filter_map(candidate).collect()
@@ -213,6 +230,7 @@ impl Links {
             if same {
                 entry.presence = presence;
                 entry.listed = true;
+                entry.created = 0;
                 return;
             }
             entry.stop.cancel();
@@ -222,12 +240,14 @@ impl Links {
         let entry = Entry {
             presence,
             listed: true,
+            created: 0,
             up: None,
             stop: stop.clone(),
         };
         entries.insert(node.clone(), entry);
         drop(entries);
-        tokio::spawn(link::keep(Arc::clone(self), node, address, stop));
+        self.tasks
+            .spawn(link::keep(Arc::clone(self), node, address, stop));
     }
 
     /// The registry names it no more; a link that is up stays until it breaks.

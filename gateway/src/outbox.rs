@@ -15,7 +15,7 @@ use bytes::Bytes;
 use protocol::parts::{LastSent, WaitingEvents, empty_state, full_state, partial_state};
 use protocol::{CloseCode, LobbyCode, link::Show};
 
-/// Small messages that may wait, in bytes. A player who reads gets far fewer; one who doesn't
+/// Small messages that may wait or be under way, in bytes. A player who reads gets far fewer; one who doesn't
 /// shall not cost more.
 const MAX_WAITING_BYTES: usize = 256 * 1024;
 /// What an entry costs besides its text: no player shall make the queue long with tiny ones.
@@ -94,6 +94,8 @@ pub(crate) struct Outbox {
     entries: VecDeque<Entry>,
     /// Of the texts among the entries.
     waiting_bytes: usize,
+    /// Of the texts that are being written.
+    writing_bytes: usize,
     /// Whether states may leave out what has not changed.
     partial: bool,
     last_sent: LastSent,
@@ -114,7 +116,7 @@ impl Outbox {
     pub(crate) fn push(&mut self, now: Instant, text: impl Into<Bytes>) {
         let text = text.into();
         let bytes = text.len() + ENTRY_BYTES;
-        if self.waiting_bytes + bytes > MAX_WAITING_BYTES {
+        if self.writing_bytes + self.waiting_bytes + bytes > MAX_WAITING_BYTES {
             self.full_since.get_or_insert(now);
             return;
         }
@@ -154,6 +156,7 @@ impl Outbox {
     /// Ends the connection at once: a slow reader's outbox will not get empty.
     pub(crate) fn close_now(&mut self, code: CloseCode) {
         self.entries.clear();
+        self.waiting_bytes = 0;
         self.closing.get_or_insert(code);
     }
 
@@ -171,8 +174,7 @@ impl Outbox {
             });
         }
         frames.extend(self.closing.map(Frame::Close));
-        self.waiting_bytes = 0;
-        self.full_since = None;
+        self.writing_bytes += std::mem::take(&mut self.waiting_bytes);
         if !frames.is_empty() {
             self.writing_since = Some(now);
         }
@@ -182,6 +184,8 @@ impl Outbox {
     /// The write under way is done.
     pub(crate) fn written(&mut self) {
         self.writing_since = None;
+        self.writing_bytes = 0;
+        self.full_since = None;
     }
 
     /// When the connection will count as too slow, if nothing changes.

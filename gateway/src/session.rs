@@ -42,8 +42,9 @@ use journey::{Goal, Journey};
 use place::Place;
 use vigil::Vigil;
 
-/// Whatever a game node is asked is answered within this, if only by `unavailable`.
-const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// Whatever a player asks is answered within two seconds, if only by `unavailable`; the rest is for
+/// the way to them.
+const ANSWER_WITHIN: Duration = Duration::from_millis(1_800);
 /// What a client is told to wait before it tries again what was `unavailable`.
 const UNAVAILABLE_RETRY_MS: u32 = 1_000;
 
@@ -54,7 +55,7 @@ pub(crate) struct SessionConfig {
     pub(crate) flood: FloodLimits,
     /// Between two renewals of the player's session in the registry.
     pub(crate) renew_every: Duration,
-    /// Told to the client in `welcome`.
+    /// Told to the client in `welcome` and `server_status`: longer where the servers are loaded.
     pub(crate) reconnect_within_ms: u32,
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::extract::{ConnectInfo, State};
+use axum::extract::{ConnectInfo, Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -26,10 +26,14 @@ use crate::address::{Origin, client_address};
 use crate::admission::Admitted;
 use crate::connection::{Connection, Ending};
 use crate::gateway::Gateway;
+use crate::listener::Underway;
+use crate::metrics::Refusal;
 use crate::outbox::{Frame, Outbox};
 
 /// A player's frames are small; the default would cost 128 KiB for each connection.
 const READ_BUFFER_BYTES: usize = 4096;
+/// Frames are written together up to this; the default would let each connection keep 128 KiB.
+const WRITE_BUFFER_BYTES: usize = 4096;
 /// How long the last frames may take to be written.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 /// How long the player's own close is waited for: dropped earlier, the last frames may be lost.
@@ -60,6 +64,7 @@ impl SharedOutbox {
 pub(crate) async fn upgrade(
     State(gateway): State<Arc<Gateway>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(underway): Extension<Underway>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -69,21 +74,25 @@ pub(crate) async fn upgrade(
     let address = client_address(peer.ip(), &headers, &gateway.config.trusted_proxies);
     let origin = Origin::of(address);
     let entry = if is_allowed(&headers, &gateway.config.allowed_origins) {
-        gateway.admission.admit(origin).ok_or(CloseCode::TryLater)
+        gateway.admission.admit(origin).ok_or(Refusal::TooMany)
     } else {
-        Err(CloseCode::Policy)
+        Err(Refusal::Origin)
     };
     let token = gateway.sockets.token();
     upgrade
         .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
         .max_message_size(MAX_PLAYER_FRAME_BYTES)
         .max_frame_size(MAX_PLAYER_FRAME_BYTES)
         .on_upgrade(move |socket| async move {
             match entry {
                 Ok(admitted) => serve(gateway, socket, origin, admitted).await,
-                Err(code) => turn_away(socket, code).await,
+                Err(why) => {
+                    gateway.metrics.refused(why);
+                    turn_away(socket, why).await;
+                }
             }
-            drop(token);
+            drop((token, underway));
         })
 }
 
@@ -97,7 +106,12 @@ fn is_allowed(headers: &HeaderMap, allowed: &[String]) -> bool {
     }
 }
 
-async fn turn_away(socket: WebSocket, code: CloseCode) {
+async fn turn_away(socket: WebSocket, why: Refusal) {
+    let code = if why == Refusal::Origin {
+        CloseCode::Policy
+    } else {
+        CloseCode::TryLater
+    };
     let outbox = SharedOutbox::default();
     outbox.change(|outbox| {
         if code == CloseCode::TryLater {
@@ -122,6 +136,8 @@ async fn turn_away(socket: WebSocket, code: CloseCode) {
 
 async fn serve(gateway: Arc<Gateway>, socket: WebSocket, origin: Origin, admitted: Admitted) {
     let registered = gateway.connections.register();
+    let metrics = gateway.metrics.clone();
+    metrics.active(1);
     let span = tracing::debug_span!(
         "connection",
         connection = registered.id.0,
@@ -140,6 +156,7 @@ async fn serve(gateway: Arc<Gateway>, socket: WebSocket, origin: Origin, admitte
         connection.end();
         // The place is free as soon as the player is gone, not when the last frame is.
         drop((connection, admitted));
+        metrics.active(-1);
         if ending != Ending::Broken && timeout(CLOSE_WITHIN, writing).await.is_ok() {
             linger(stream, ending).await;
         }

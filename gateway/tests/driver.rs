@@ -547,7 +547,7 @@ async fn the_page_keeps_to_itself() {
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
     let head = page.to_lowercase();
     for header in [
-        "content-security-policy: default-src 'self'",
+        "content-security-policy: default-src 'none'; script-src 'self'",
         "x-content-type-options: nosniff",
         "referrer-policy: no-referrer",
         "cache-control: no-cache",

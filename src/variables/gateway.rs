@@ -7,6 +7,10 @@ use clap::Args;
 
 use super::Misconfigured;
 
+/// Requests beside the players' sockets, and requests in all, for which there is room at least.
+const BESIDE_PLAYERS: u64 = 100;
+const LEAST: u64 = 1000;
+
 /// Limits of players' connections, and what operators may do.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Gateway (a limit or rate of 0 means none)")]
@@ -92,6 +96,17 @@ impl std::str::FromStr for Origins {
 }
 
 impl GatewayVariables {
+    /// Enough for the players' sockets and some pages, if nothing else was said.
+    pub(crate) fn http_concurrency(&self) -> Limit {
+        self.max_http_concurrency
+            .unwrap_or_else(|| match self.max_connections.count() {
+                Some(connections) => {
+                    Limit::at_most(connections.saturating_add(BESIDE_PLAYERS).max(LEAST))
+                }
+                None => Limit::NONE,
+            })
+    }
+
     pub(crate) fn check(&self) -> Result<(), Misconfigured> {
         let set = self.max_http_concurrency.and_then(Limit::count);
         match (set, self.max_connections.count()) {

@@ -27,10 +27,7 @@ pub(crate) enum Input {
     /// Answers [`Effect::Enter`].
     Entered(Result<Entered, RegistryAway>),
     /// Answers [`Effect::CountCreate`].
-    Counted {
-        journey: u64,
-        allowed: Result<bool, RegistryAway>,
-    },
+    Counted { journey: u64, allowed: bool },
     /// Answers [`Effect::Draw`].
     Drawn {
         journey: u64,

@@ -28,6 +28,8 @@ const LONGEST_RETRY: Duration = Duration::from_secs(1);
 const TABLE_LOST_AFTER: Duration = Duration::from_secs(10);
 /// A player who comes back is not held up longer than this by a table that does not answer.
 const RETURN_WITHIN: Duration = Duration::from_secs(5);
+/// Quick play does not wait longer for one of several public tables.
+const CANDIDATE_WITHIN: Duration = Duration::from_millis(600);
 /// Seats given up for lost that are remembered: more than one is rare.
 pub(crate) const MAX_ABANDONED: usize = 8;
 /// `LOBBY_CREATE_RATE` counts by the minute.
@@ -44,6 +46,8 @@ pub(crate) struct Journey {
     step: Step,
     /// When the present step has taken too long, or the pause is over.
     pub(crate) deadline: Instant,
+    /// When the player has an answer, however many steps it takes.
+    due: Instant,
     tries: u32,
     /// A picture of the new table that came before the answer.
     early: Option<Picture>,
@@ -142,6 +146,16 @@ impl Journey {
         }
     }
 
+    /// Gives the step that begins now its time.
+    fn allow(&mut self, now: Instant) {
+        self.deadline = match self.goal {
+            // Nobody waits for an answer, and there is an end to the tries.
+            Goal::Return { .. } => now + ANSWER_WITHIN,
+            Goal::QuickPlay { .. } => self.due.min(now + CANDIDATE_WITHIN),
+            _ => self.due,
+        };
+    }
+
     /// Whether it tries to get back to a table and has failed before.
     pub(crate) fn is_retry(&self) -> bool {
         matches!(self.goal, Goal::Return { .. }) && self.tries > 0
@@ -182,13 +196,14 @@ impl Session {
             code: None,
             fresh: false,
         };
-        let deadline = now + ANSWER_WITHIN;
+        let due = now + ANSWER_WITHIN;
         self.journey = Some(Journey {
             number,
             reply,
             goal,
             step,
-            deadline,
+            deadline: due,
+            due,
             tries: 0,
             early: None,
         });
@@ -212,7 +227,7 @@ impl Session {
                 code: Some(code),
                 fresh,
             };
-            journey.deadline = now + ANSWER_WITHIN;
+            journey.allow(now);
             self.effects.push(Effect::Find {
                 journey: journey.number,
                 code,
@@ -235,7 +250,7 @@ impl Session {
                 place,
                 corrected,
             };
-            journey.deadline = now + ANSWER_WITHIN;
+            journey.allow(now);
             journey.early = None;
         }
     }
@@ -247,7 +262,7 @@ impl Session {
                 code: None,
                 fresh: false,
             };
-            journey.deadline = now + ANSWER_WITHIN;
+            journey.allow(now);
             self.effects.push(Effect::Draw {
                 journey: journey.number,
             });
@@ -288,7 +303,7 @@ impl Session {
             code: None,
             fresh: false,
         };
-        journey.deadline = now + ANSWER_WITHIN;
+        journey.allow(now);
         self.effects.push(Effect::CountCreate {
             journey: journey.number,
         });

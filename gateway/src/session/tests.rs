@@ -124,7 +124,7 @@ impl Bench {
         let journey = self.session.last_journey;
         self.give(Input::Counted {
             journey,
-            allowed: Ok(true),
+            allowed: true,
         });
     }
 

@@ -11,22 +11,15 @@ use crate::session::door::{Drawn, NoNode, RegistryAway, Whereabouts};
 use crate::session::place::Place;
 
 impl Session {
-    pub(in crate::session) fn counted(
-        &mut self,
-        now: Instant,
-        journey: u64,
-        allowed: Result<bool, RegistryAway>,
-    ) {
+    pub(in crate::session) fn counted(&mut self, now: Instant, journey: u64, allowed: bool) {
         if self.awaited(journey).is_none() {
             return;
         }
-        match allowed {
-            Ok(true) => self.draw(now),
-            Ok(false) => {
-                let message = "too many lobbies were created from this address";
-                self.fail(ErrorCode::RateLimited, message, Some(CREATE_RETRY_MS));
-            }
-            Err(RegistryAway) => self.fail_unavailable("new tables are not possible right now"),
+        if allowed {
+            self.draw(now);
+        } else {
+            let message = "too many lobbies were created from this address";
+            self.fail(ErrorCode::RateLimited, message, Some(CREATE_RETRY_MS));
         }
     }
 

@@ -100,6 +100,10 @@ impl Session {
 
     /// The node that was asked can't be reached, or nobody knows whom to ask.
     pub(in crate::session) fn journey_unreachable(&mut self, now: Instant) {
+        let is_due = self
+            .journey
+            .as_ref()
+            .is_some_and(|journey| now >= journey.due);
         match self.journey.as_ref().map(|journey| &journey.goal) {
             Some(&Goal::Return {
                 give_up_at,
@@ -109,7 +113,7 @@ impl Session {
                 self.give_up(was_there);
             }
             Some(Goal::Return { .. }) => self.pause(now),
-            Some(Goal::QuickPlay { .. }) => self.try_next(now),
+            Some(Goal::QuickPlay { .. }) if !is_due => self.try_next(now),
             Some(_) => self.fail_unavailable("the table's server can't be reached just now"),
             None => {}
         }
