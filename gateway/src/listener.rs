@@ -67,7 +67,7 @@ pub(crate) struct Limits {
 /// One request under way, or one WebSocket: given back with the last clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Underway {
-    _place: Option<Arc<OwnedSemaphorePermit>>,
+    _place: Arc<Place>,
 }
 
 /// Sets what the kernel does for all sockets that will be accepted.
@@ -171,12 +171,19 @@ impl Places {
         Self(limit.count().map(semaphore))
     }
 
-    fn take(&self) -> Option<Option<OwnedSemaphorePermit>> {
-        match &self.0 {
-            None => Some(None),
-            Some(places) => Arc::clone(places).try_acquire_owned().ok().map(Some),
-        }
+    fn take(&self) -> Option<Place> {
+        let permit = match &self.0 {
+            None => None,
+            Some(places) => Some(Arc::clone(places).try_acquire_owned().ok()?),
+        };
+        Some(Place { _permit: permit })
     }
+}
+
+/// One of them, given back when it is dropped.
+#[derive(Debug)]
+struct Place {
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 /// What all connections share.
@@ -239,7 +246,7 @@ impl Front {
         };
         let mut request: Request = request.map(Body::new);
         let underway = Underway {
-            _place: place.map(Arc::new),
+            _place: Arc::new(place),
         };
         request.extensions_mut().insert(ConnectInfo(peer));
         request.extensions_mut().insert(underway.clone());

@@ -7,16 +7,18 @@
 mod bench;
 #[path = "driver/client.rs"]
 mod client;
+#[path = "driver/limits.rs"]
+mod limits;
 #[path = "driver/node.rs"]
 mod node;
 #[path = "driver/real.rs"]
 mod real;
+#[path = "driver/routing.rs"]
+mod routing;
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use bench::{Bench, config};
-use chassis::environment::Limit;
 use client::Client;
 use node::Node;
 use protocol::ErrorCode;
@@ -225,18 +227,6 @@ async fn an_ask_without_an_answer_blocks_nobody_for_ever() {
 }
 
 #[tokio::test]
-async fn unknown_codes_are_not_found() {
-    let bench = Bench::start().await;
-    let mut ada = bench.client().await;
-    ada.enter().await;
-    for kind in ["join_lobby", "watch_lobby"] {
-        ada.send(json!({ "type": kind, "code": "QQQQQQ", "name": "Ada" }))
-            .await;
-        assert_eq!(ada.receive().await["code"], "lobby_not_found");
-    }
-}
-
-#[tokio::test]
 async fn quick_play_finds_a_public_table() {
     let mut bench = Bench::start().await;
     let (_ada, seat) = bench.seated_client().await;
@@ -283,111 +273,6 @@ async fn a_partial_state_leaves_out_what_has_not_changed() {
     bench.node.show(ask.code, 2, &[ask.connection]);
     let second = ada.receive().await;
     assert_eq!((&second["seq"], second.get("lobby")), (&json!(2), None));
-}
-
-#[tokio::test]
-async fn a_frame_that_is_too_long_is_1009() {
-    let bench = Bench::start().await;
-    let mut just = bench.client().await;
-    just.enter().await;
-    let padding = |bytes: usize| {
-        let head = r#"{"type":"ping","x":""#;
-        format!("{head}{}\"}}", "x".repeat(bytes - head.len() - 2))
-    };
-    just.send_text(&padding(64 * 1024)).await;
-    assert_eq!(just.receive().await["type"], "pong");
-    just.send_text(&padding(64 * 1024 + 1)).await;
-    assert_eq!(just.closed().await, 1009);
-    let mut far = bench.client().await;
-    far.send_text(&padding(4 * 1024 * 1024)).await;
-    assert_eq!(far.closed().await, 1009);
-}
-
-#[tokio::test]
-async fn a_flood_is_closed_with_1008() {
-    let bench = Bench::start().await;
-    let mut ada = bench.client().await;
-    ada.enter().await;
-    for _ in 0..200 {
-        ada.send_text(r#"{"type":"ping"}"#).await;
-    }
-    let limited = ada
-        .receive_until(|message| message["type"] == "error")
-        .await;
-    assert_eq!(limited["code"], "rate_limited");
-    assert!(limited["retry_after_ms"].as_u64().unwrap() > 0);
-    assert_eq!(ada.closed().await, 1008);
-}
-
-#[tokio::test]
-async fn whoever_says_no_hello_is_closed_with_4408() {
-    let bench = Bench::start().await;
-    let mut silent = bench.client().await;
-    let began = tokio::time::Instant::now();
-    assert_eq!(silent.closed().await, 4408);
-    assert!(began.elapsed() >= Duration::from_secs(9));
-}
-
-#[tokio::test]
-async fn whoever_does_not_read_is_closed_with_4413_and_keeps_their_seat() {
-    let mut bench = Bench::start().await;
-    let (mut ada, seat) = bench.seated_client().await;
-    // More and more than the system's own buffers hold.
-    let large = json!({ "padding": "x".repeat(200_000) });
-    for seq in 2.. {
-        bench
-            .node
-            .show_lobby(seat.code, seq, &large, &[seat.connection]);
-        // No leave, only gone.
-        if bench.node.detached_within(Duration::from_millis(10)).await == Some(seat.connection) {
-            break;
-        }
-        assert!(seq < 2000, "still there after {seq} pictures");
-    }
-    assert!(bench.node.asks_so_far().is_empty());
-    assert_eq!(ada.closed().await, 4413);
-}
-
-#[tokio::test]
-async fn too_many_connections_are_busy_and_1013() {
-    let bench = Bench::with(|config| config.max_connections_per_ip = Limit::at_most(2)).await;
-    let first = bench.client().await;
-    let _second = bench.client().await;
-    let mut third = bench.client().await;
-    let busy = third.receive().await;
-    assert_eq!(
-        (&busy["code"], busy["retry_after_ms"].is_u64()),
-        (&json!("busy"), true)
-    );
-    assert_eq!(third.closed().await, 1013);
-    drop(first);
-    bench.until(|health| health["connections"] == 1).await;
-    let mut fourth = bench.client().await;
-    fourth.enter().await;
-}
-
-#[tokio::test]
-async fn pages_of_other_origins_are_turned_away() {
-    let origins = vec!["https://wizard.example".to_owned()];
-    let bench = Bench::with(|config| config.allowed_origins = origins).await;
-    let mut page = Client::connect_from(bench.address(), "https://elsewhere.example").await;
-    assert_eq!(page.closed().await, 1008);
-    let mut own = Client::connect_from(bench.address(), "https://wizard.example").await;
-    own.enter().await;
-    let mut program = bench.client().await;
-    program.enter().await;
-}
-
-#[tokio::test]
-async fn one_address_creates_only_so_many_lobbies() {
-    let mut bench = Bench::with(|config| config.lobby_create_rate = Limit::at_most(1)).await;
-    let (_ada, _seat) = bench.seated_client().await;
-    let mut ben = bench.client().await;
-    ben.enter().await;
-    ben.send(json!({ "type": "create_lobby", "name": "Ben" }))
-        .await;
-    assert_eq!(ben.receive().await["code"], "rate_limited");
-    assert!(bench.node.asks_so_far().is_empty());
 }
 
 #[tokio::test]

@@ -58,7 +58,13 @@ impl Bench {
     }
 
     pub(crate) async fn another_gateway(&self) -> Gateway {
-        let gateway = Gateway::start(config("gateway-two"), self.registry.clone());
+        self.another_gateway_with(|_| {}).await
+    }
+
+    pub(crate) async fn another_gateway_with(&self, change: impl FnOnce(&mut Config)) -> Gateway {
+        let mut config = config("gateway-two");
+        change(&mut config);
+        let gateway = Gateway::start(config, self.registry.clone());
         gateway.ready().await;
         gateway
     }

@@ -30,10 +30,13 @@ impl Client {
 
     /// As a browser on that page would.
     pub(crate) async fn connect_from(address: SocketAddr, origin: &str) -> Self {
+        Self::connect_with(address, "origin", origin).await
+    }
+
+    /// With one more header.
+    pub(crate) async fn connect_with(address: SocketAddr, name: &'static str, value: &str) -> Self {
         let mut request = format!("ws://{address}/ws").into_client_request().unwrap();
-        request
-            .headers_mut()
-            .insert("origin", origin.parse().unwrap());
+        request.headers_mut().insert(name, value.parse().unwrap());
         let (socket, _) = connect_async(request).await.unwrap();
         Self {
             socket,

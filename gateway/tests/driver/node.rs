@@ -15,8 +15,8 @@ use protocol::parts::{Fragment, SharedParts};
 use protocol::server::LoadLevel;
 use protocol::{ConnectionId, ErrorCode, LobbyCode};
 use registry::{
-    Born, Create, Incarnation, Lifetime, Membership, NodeId, Owner, Presence, PresenceConfig,
-    Registry, Role,
+    Born, Create, Delete, Incarnation, Lifetime, Membership, NodeId, Owner, Presence,
+    PresenceConfig, Registry, Role,
 };
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
@@ -126,6 +126,10 @@ impl Node {
         );
     }
 
+    pub(crate) fn not_owner(&self, ask: &Ask) {
+        self.answer(ask, Outcome::NotOwner);
+    }
+
     fn answer(&self, ask: &Ask, outcome: Outcome) {
         self.send(ToGateway::Answer {
             connection: ask.connection,
@@ -204,6 +208,18 @@ impl Node {
             lifetime,
         };
         registry.create(&create).await.unwrap();
+    }
+
+    /// Writes that the lobby is gone.
+    pub(crate) async fn end(&self, registry: &Registry, code: LobbyCode) {
+        let record = registry.owner(code.as_str()).await.unwrap().unwrap();
+        let (code, born) = (code.to_string(), Born::new([1; 8]));
+        let delete = Delete {
+            code,
+            born,
+            epoch: record.epoch,
+        };
+        registry.delete(&delete).await.unwrap();
     }
 
     fn send(&self, message: ToGateway) {
