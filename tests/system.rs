@@ -10,6 +10,8 @@ mod support;
 
 #[path = "system/complete_games.rs"]
 mod complete_games;
+#[path = "system/front_door.rs"]
+mod front_door;
 #[path = "system/leaving.rs"]
 mod leaving;
 #[path = "system/load.rs"]

@@ -7,9 +7,10 @@ use super::process::Wizard;
 use super::redis::Redis;
 
 pub(crate) struct Fleet {
-    /// The first one is the gateway, or everything.
+    /// First the gateways, or everything.
     processes: Vec<Wizard>,
-    players: SocketAddr,
+    /// Of each gateway.
+    players: Vec<SocketAddr>,
     redis: Option<Redis>,
 }
 
@@ -24,7 +25,7 @@ impl Fleet {
             .await;
         let (_, address) = line.split_once("http://").expect("just matched");
         Self {
-            players: address.trim_end_matches('/').parse().expect("an address"),
+            players: vec![address.trim_end_matches('/').parse().expect("an address")],
             processes: vec![process],
             redis: None,
         }
@@ -32,33 +33,31 @@ impl Fleet {
 
     /// A gateway, two game nodes and an AI node over a Redis of their own, all ready.
     pub(crate) async fn over_redis(variables: &[(&str, &str)]) -> Self {
+        Self::of(1, 2, variables).await
+    }
+
+    /// So many gateways and game nodes and an AI node over a Redis of their own, all ready.
+    pub(crate) async fn of(gateways: usize, game_nodes: usize, variables: &[(&str, &str)]) -> Self {
         let redis = Redis::start().await;
         let url = redis.url();
-        let players = free_address();
-        let listen = players.to_string();
-        let with = |more: &[(&'static str, &str)]| -> Vec<(String, String)> {
-            let all = variables
-                .iter()
-                .chain(more)
-                .map(|(key, value)| (*key, *value));
-            all.map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect()
+        let spawn = |name: &str, role: &str, own: (&str, &str)| {
+            let mut all = variables.to_vec();
+            all.extend([("REDIS_URL", url.as_str()), own]);
+            Wizard::spawn(name, role, &all)
         };
-        let spawn = |name: &str, role: &str, more: &[(&'static str, &str)]| {
-            let variables = with(more);
-            let variables: Vec<(&str, &str)> = variables
-                .iter()
-                .map(|(key, value)| (key.as_str(), value.as_str()))
-                .collect();
-            Wizard::spawn(name, role, &variables)
-        };
-        let redis_url = ("REDIS_URL", url.as_str());
-        let starting = [
-            spawn("gateway", "gateway", &[redis_url, ("LISTEN_ADDR", &listen)]),
-            spawn("game-1", "game-node", &[redis_url, ("NODE_ID", "game-1")]),
-            spawn("game-2", "game-node", &[redis_url, ("NODE_ID", "game-2")]),
-            spawn("ai", "ai-node", &[redis_url]),
-        ];
+        let players: Vec<SocketAddr> = (0..gateways).map(|_| free_address()).collect();
+        let mut starting: Vec<Wizard> = (1..)
+            .zip(&players)
+            .map(|(number, address)| {
+                let listen = ("LISTEN_ADDR", &*address.to_string());
+                spawn(&format!("gateway-{number}"), "gateway", listen)
+            })
+            .collect();
+        starting.extend((1..=game_nodes).map(|number| {
+            let name = format!("game-{number}");
+            spawn(&name, "game-node", ("NODE_ID", &name))
+        }));
+        starting.push(spawn("ai", "ai-node", ("NODE_ID", "ai")));
         let mut processes = Vec::new();
         for process in starting {
             processes.push(process.ready().await);
@@ -72,17 +71,33 @@ impl Fleet {
 
     /// Where players connect.
     pub(crate) fn url(&self) -> String {
-        format!("ws://{}/ws", self.players)
+        self.urls().remove(0)
+    }
+
+    /// Where players connect, at each gateway.
+    pub(crate) fn urls(&self) -> Vec<String> {
+        let url = |address| format!("ws://{address}/ws");
+        self.players.iter().map(url).collect()
     }
 
     /// The same as an address.
     pub(crate) fn players(&self) -> SocketAddr {
-        self.players
+        self.players[0]
     }
 
     /// The gateway's operations port.
     pub(crate) fn operations(&self) -> SocketAddr {
-        self.processes[0].operations()
+        self.gateway().operations()
+    }
+
+    /// All gateways.
+    pub(crate) fn gateways(&self) -> &[Wizard] {
+        &self.processes[..self.players.len()]
+    }
+
+    /// The first gateway.
+    pub(crate) fn gateway(&self) -> &Wizard {
+        &self.processes[0]
     }
 
     /// Takes the registry away.

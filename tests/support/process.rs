@@ -76,6 +76,15 @@ impl Wizard {
             .clone()
     }
 
+    /// Its memory.
+    pub(crate) fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
+        let status = status.expect("a process that runs has a status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.expect("in KiB").parse().expect("a number")
+    }
+
     /// By which the operating system knows it.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
