@@ -10,7 +10,7 @@ WEB_SOURCES := $(wildcard web/*.html web/*.ts web/*.js web/*.json) \
 	$(shell find web/src web/public -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run web test bench fmt docs
+.PHONY: help run web test bench fuzz fmt docs
 
 help: ## Show what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 14
@@ -31,6 +31,9 @@ test: ## Check and test everything, cheap to dear; stops at the first fault
 bench: ## Measure what the docs promise in figures
 	@scripts/prepare run
 	$(CARGO) bench --locked --workspace --benches
+
+fuzz: ## Read a million random and broken frames of each kind
+	FRAMES=1000000 $(CARGO) test --locked --release -p protocol --test frames -- --nocapture
 
 fmt: ## Format all sources
 	$(CARGO) fmt --all

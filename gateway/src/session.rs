@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use protocol::limit::MAX_WAITING_MESSAGES;
 use protocol::link::Person;
 use protocol::player::{Hello, Malformed, PlayerFrame, PlayerMessage};
-use protocol::server::{Pong, Refused, ServerMessage, ServerStatus, Welcome};
+use protocol::server::{LoadLevel, Pong, Refused, ServerMessage, ServerStatus, Welcome};
 use protocol::{CloseCode, ConnectionId, ErrorCode, LobbyCode, PlayerName};
 
 use crate::status::Overview;
@@ -291,11 +291,12 @@ impl Session {
             }
             return;
         };
+        let level = self.overview.status(None, false).level;
         let welcome = Welcome {
             player_id: entered.person.player.clone(),
             token: entered.token,
             name: entered.name.clone(),
-            reconnect_within_ms: self.config.reconnect_within_ms,
+            reconnect_within_ms: self.reconnect_within_ms(level),
         };
         self.phase = Phase::Inside {
             person: entered.person,
@@ -374,11 +375,22 @@ impl Session {
             return;
         }
         let node = self.place.as_ref().map(|place| &place.node);
-        let status = self.overview.status(node, self.is_moving());
+        let mut status = self.overview.status(node, self.is_moving());
+        status.reconnect_within_ms = Some(self.reconnect_within_ms(status.level));
         if self.told != Some(status) {
             self.told = Some(status);
             self.send(ServerMessage::ServerStatus(status));
         }
+    }
+
+    /// The more the servers have to do, the more slowly their players shall come back.
+    fn reconnect_within_ms(&self, level: LoadLevel) -> u32 {
+        let factor = match level {
+            LoadLevel::Normal => 1,
+            LoadLevel::Busy => 2,
+            LoadLevel::Overloaded => 4,
+        };
+        self.config.reconnect_within_ms.saturating_mul(factor)
     }
 
     /// Tells the nodes that this connection is no more, and forgets what nobody waits for.

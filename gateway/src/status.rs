@@ -69,6 +69,8 @@ impl Overview {
             accepting_games,
             reason,
             retry_after_ms,
+            // Each gateway's own.
+            reconnect_within_ms: None,
         }
     }
 

@@ -92,6 +92,10 @@ pub struct ServerStatus {
     pub reason: Option<StatusReason>,
     /// When to try again, in milliseconds.
     pub retry_after_ms: Option<u32>,
+    /// From now on instead of the one in `welcome`: longer where the servers are loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub reconnect_within_ms: Option<u32>,
 }
 
 /// A refusal or a fault.

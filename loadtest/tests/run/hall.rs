@@ -101,6 +101,7 @@ impl Hall {
                 accepting_games: true,
                 reason: None,
                 retry_after_ms: None,
+                reconnect_within_ms: None,
             }),
         );
         let forgotten = self.misdeed == Misdeed::ForgetSeat;

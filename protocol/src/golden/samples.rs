@@ -118,12 +118,14 @@ pub(super) fn server() -> Vec<(&'static str, ServerMessage)> {
         accepting_games: true,
         reason: None,
         retry_after_ms: None,
+        reconnect_within_ms: None,
     };
     let full = ServerStatus {
         level: LoadLevel::Busy,
         accepting_games: false,
         reason: Some(StatusReason::Full),
         retry_after_ms: Some(5000),
+        reconnect_within_ms: Some(10_000),
     };
     let not_your_turn = Refused {
         code: ErrorCode::NotYourTurn,

@@ -178,6 +178,20 @@ describe('coming back', () => {
     expect(wait).toBeLessThanOrEqual(4_000)
   })
 
+  it('comes back as slowly as a loaded server asks', () => {
+    const bench = new Bench().start()
+    bench.receive({
+      type: 'server_status',
+      level: 'overloaded',
+      accepting_games: false,
+      reason: 'overloaded',
+      retry_after_ms: 15_000,
+      reconnect_within_ms: 16_000,
+    })
+    bench.do({ type: 'closed', code: 1012 })
+    expect(bench.msUntilOpen()).toBe(8_000)
+  })
+
   it('waits longer after each failure, up to a ceiling', () => {
     const bench = new Bench().start()
     bench.do({ type: 'closed', code: 1006 })

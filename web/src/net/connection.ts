@@ -182,6 +182,7 @@ export class Connection {
         return this.#stateCame(nowMs, this.#merger.complete(message))
       case 'server_status': {
         const { type: _, ...status } = message
+        this.#reconnectWithinMs = status.reconnect_within_ms ?? this.#reconnectWithinMs
         return deliver({ type: 'status', status })
       }
       case 'error':

@@ -21,4 +21,8 @@ reason: StatusReason | null,
 /**
  * When to try again, in milliseconds.
  */
-retry_after_ms: number | null, };
+retry_after_ms: number | null, 
+/**
+ * From now on instead of the one in `welcome`: longer where the servers are loaded.
+ */
+reconnect_within_ms?: number, };

@@ -37,6 +37,24 @@ fn sixteen_unanswered_messages_stop_the_reading() {
 }
 
 #[test]
+fn the_more_the_servers_have_to_do_the_more_slowly_players_shall_come_back() {
+    let mut bench = Bench::seated();
+    for (level, within_ms) in [
+        (LoadLevel::Busy, 10_000),
+        (LoadLevel::Overloaded, 20_000),
+        (LoadLevel::Normal, 5_000),
+    ] {
+        let mut overview = Overview::clone(&bench.session.overview);
+        for status in overview.nodes.values_mut() {
+            status.level = level;
+        }
+        bench.give(Input::Overview(Arc::new(overview)));
+        let told = bench.statuses();
+        assert_eq!(told.last().unwrap()["reconnect_within_ms"], within_ms);
+    }
+}
+
+#[test]
 fn a_flood_is_told_once_and_then_closed() {
     let mut bench = Bench::seated();
     for _ in 0..77 {
