@@ -1,5 +1,6 @@
 //! What both back ends can do. The conformance suite in `tests/` holds them to the same answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,8 +63,9 @@ pub(crate) trait Heartbeats: Send {
     /// Writes the own presence unless a later run has the id, trims what has lapsed, lists.
     async fn beat(&mut self, own: &Presence, ttl: Duration) -> Answer<Beat>;
     /// Lists without writing anything.
-    async fn list(&mut self, ttl: Duration) -> Answer<Listing>;
-    async fn fetch(&mut self, ids: &[NodeId]) -> Answer<Vec<Presence>>;
+    async fn list(&mut self) -> Answer<Listing>;
+    /// Reads some, but for those whose revision given has been read before.
+    async fn fetch(&mut self, ids: &BTreeMap<NodeId, Option<String>>) -> Answer<Vec<Presence>>;
     async fn publish(&mut self, message: &Message) -> Answer<()>;
     /// Publishes to the own channel; fails also where nothing could be written.
     async fn probe(&mut self, own: &NodeId) -> Answer<()>;

@@ -5,6 +5,7 @@
 
 mod config;
 mod connector;
+mod heartbeat;
 mod known;
 mod line;
 mod lobbies;
@@ -87,9 +88,9 @@ impl Keys {
         format!("{}servers", self.prefix)
     }
 
-    /// When each process last said something new: only these are read again.
-    fn changes(&self) -> String {
-        format!("{}changes", self.prefix)
+    /// The revision of what each process says: only what is another one is read again.
+    fn revisions(&self) -> String {
+        format!("{}revisions", self.prefix)
     }
 
     fn server(&self, id: &str) -> String {
@@ -143,7 +144,7 @@ impl Backend for RedisBackend {
     }
 
     fn heartbeats(&self) -> Box<dyn Heartbeats> {
-        Box::new(presence::HeartbeatLine::new(
+        Box::new(heartbeat::HeartbeatLine::new(
             self.keys.clone(),
             Arc::clone(&self.connector),
             Arc::clone(&self.health),

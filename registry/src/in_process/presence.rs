@@ -1,5 +1,6 @@
 //! Presence in memory: the same steps as over Redis, with a channel in place of pub/sub.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,15 +95,15 @@ impl Heartbeats for Line {
         Ok(store.servers.beat(own, ttl, now))
     }
 
-    async fn list(&mut self, _: Duration) -> Answer<Listing> {
+    async fn list(&mut self) -> Answer<Listing> {
         let (mut store, now) = self.0.enter();
         Ok(store.servers.list(now))
     }
 
-    async fn fetch(&mut self, ids: &[NodeId]) -> Answer<Vec<Presence>> {
+    async fn fetch(&mut self, ids: &BTreeMap<NodeId, Option<String>>) -> Answer<Vec<Presence>> {
         let (store, now) = self.0.enter();
         Ok(ids
-            .iter()
+            .keys()
             .filter_map(|id| store.servers.0.get(id, now))
             .cloned()
             .collect())

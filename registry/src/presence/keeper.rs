@@ -4,7 +4,7 @@
 //! the own heartbeat, read the whole list; `hello` once ready, and again after each new
 //! subscription, with the whole list. Redis being away only means trying again.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -73,7 +73,7 @@ pub(super) struct Keeper {
     news_at: Option<Instant>,
     last_news: Option<Instant>,
     fetch_at: Option<Instant>,
-    to_fetch: BTreeSet<NodeId>,
+    to_fetch: BTreeMap<NodeId, Option<String>>,
     stall: Stall,
     backoff: Backoff,
     /// Nothing is tried before: the last try failed.
@@ -111,7 +111,7 @@ impl Keeper {
             news_at: None,
             last_news: None,
             fetch_at: None,
-            to_fetch: BTreeSet::new(),
+            to_fetch: BTreeMap::new(),
             backoff: Backoff::new(),
             retry_at: None,
             replaced: false,
@@ -215,7 +215,7 @@ impl Keeper {
     async fn beat(&mut self) -> Answer<()> {
         let listing = match self.part {
             Part::Member => self.write_own().await?,
-            Part::Observer => self.heartbeats.list(self.config.ttl).await?,
+            Part::Observer => self.heartbeats.list().await?,
         };
         self.health.answered(Sight::Heartbeat);
         self.backoff.reset();
@@ -276,10 +276,12 @@ impl Keeper {
     }
 
     async fn fetch(&mut self) -> Answer<()> {
-        let ids: Vec<NodeId> = self.to_fetch.iter().cloned().collect();
-        let found = self.heartbeats.fetch(&ids).await?;
+        let found = self.heartbeats.fetch(&self.to_fetch).await?;
         self.to_fetch.clear();
         self.fetch_at = None;
+        if found.is_empty() {
+            return Ok(());
+        }
         let events = found
             .into_iter()
             .flat_map(|one| self.roster.take_one(one))
@@ -334,7 +336,7 @@ impl Keeper {
         match message {
             Message::Hello(who) | Message::Changed(who) => {
                 if who.id != self.id {
-                    self.to_fetch.insert(who.id);
+                    self.to_fetch.insert(who.id, who.revision);
                     self.fetch_at
                         .get_or_insert_with(|| Instant::now() + FETCH_DELAY);
                 }

@@ -36,6 +36,10 @@ pub(crate) struct Who {
     pub(crate) id: NodeId,
     pub(crate) role: Role,
     pub(crate) incarnation: Incarnation,
+    /// Which revision of what it says is meant, where the back end counts them: whoever has read
+    /// that one need not read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revision: Option<String>,
 }
 
 impl From<&Presence> for Who {
@@ -44,6 +48,7 @@ impl From<&Presence> for Who {
             id: presence.id.clone(),
             role: presence.role.clone(),
             incarnation: presence.incarnation,
+            revision: None,
         }
     }
 }

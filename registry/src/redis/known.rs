@@ -1,10 +1,11 @@
-//! What a heartbeat's connection has read of the others, so that it reads again only what has
-//! changed: with many processes nearly all of a list is the same each time.
+//! What a heartbeat has read of the others, so that it reads again only what has changed: with
+//! many processes nearly all of a list is the same each time, and when Redis comes back they all
+//! read at once.
 //!
-//! Pure. Invariant: everybody listed who has said nothing new since `until_ms` is known. Nothing
-//! is believed over two connections: the next one may lead to another Redis.
+//! Pure. Invariant: a row is believed as long as the revision listed is the one that was read
+//! with it; revisions name the run that said it, so this holds over restarts of Redis too.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::presence::{Listing, Presence};
 
@@ -13,73 +14,73 @@ pub(super) struct Row {
     pub(super) presence: Presence,
     /// Its last heartbeat was so long before the expiry that its index entry shows.
     pub(super) ttl_ms: u64,
+    /// Which revision of what it says this is; none from whoever does not count them.
+    pub(super) revision: Option<String>,
 }
 
 #[derive(Default)]
 pub(super) struct Known {
-    connection: u64,
-    until_ms: u64,
+    /// Nobody but who is in the index, and who has been fetched since that was read.
     rows: HashMap<String, Row>,
     /// The index as read last, in ms.
     expiries: HashMap<String, u64>,
 }
 
 impl Known {
-    /// Whether anything was read over this connection.
-    pub(super) fn is_of(&self, connection: u64) -> bool {
-        self.connection == connection
-    }
-
-    /// From when on changes must be told; 0 is all of them.
-    pub(super) fn until_ms(&self) -> u64 {
-        self.until_ms
-    }
-
-    /// Takes an index and who has changed since [`Known::until_ms`]; who must be read.
+    /// Takes an index and the revisions; who must be read.
     pub(super) fn note(
         &mut self,
-        connection: u64,
+        now_ms: u64,
         expiries: Vec<(String, f64)>,
-        changed: &[String],
+        revisions: &HashMap<String, String>,
     ) -> Vec<String> {
-        if connection != self.connection {
-            *self = Self {
-                connection,
-                ..Self::default()
-            };
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole milliseconds of an epoch, far below 2^53"
-        )]
-        let whole = |(id, expiry): (String, f64)| (id, expiry as u64);
-        self.expiries = expiries.into_iter().map(whole).collect();
-        let changed: HashSet<&str> = changed.iter().map(String::as_str).collect();
+        self.expiries = living(now_ms, expiries);
         let expiries = &self.expiries;
-        self.rows
-            .retain(|id, _| expiries.contains_key(id) && !changed.contains(id.as_str()));
-        let unread = self
-            .expiries
-            .keys()
-            .filter(|id| !self.rows.contains_key(*id));
+        self.rows.retain(|id, row| {
+            let same = row.revision.is_some() && row.revision.as_ref() == revisions.get(id);
+            same && expiries.contains_key(id)
+        });
+        let unread = expiries.keys().filter(|id| !self.rows.contains_key(*id));
         unread.cloned().collect()
     }
 
     /// Takes what was read of them: the list is whole.
     pub(super) fn complete(&mut self, now_ms: u64, read: Vec<Row>) -> Listing {
-        let mut servers: Vec<Presence> = read.iter().map(|row| row.presence.clone()).collect();
-        for (id, row) in &self.rows {
+        self.add(read);
+        let listed = self.rows.iter().filter_map(|(id, row)| {
             let mut presence = row.presence.clone();
-            let expiry = self.expiries.get(id).copied().unwrap_or_default();
+            let expiry = self.expiries.get(id)?;
             presence.last_seen = presence.last_seen.max(expiry.saturating_sub(row.ttl_ms));
-            servers.push(presence);
+            Some(presence)
+        });
+        Listing {
+            now_ms,
+            servers: listed.collect(),
         }
+    }
+
+    /// Takes what was read for another reason.
+    pub(super) fn add(&mut self, read: Vec<Row>) {
         let key = |row: Row| (row.presence.id.to_string(), row);
         self.rows.extend(read.into_iter().map(key));
-        self.until_ms = now_ms;
-        Listing { now_ms, servers }
     }
+
+    /// Which revision of this process has been read.
+    pub(super) fn revision(&self, id: &str) -> Option<&str> {
+        self.rows.get(id)?.revision.as_deref()
+    }
+}
+
+/// Who has not lapsed, and until when, of an index as Redis gives it.
+pub(super) fn living(now_ms: u64, expiries: Vec<(String, f64)>) -> HashMap<String, u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole milliseconds of an epoch, far below 2^53"
+    )]
+    let whole = |(id, expiry): (String, f64)| (id, expiry as u64);
+    let expiries = expiries.into_iter().map(whole);
+    expiries.filter(|(_, expiry)| *expiry > now_ms).collect()
 }
 
 #[cfg(test)]
@@ -87,18 +88,28 @@ mod tests {
     use super::*;
     use crate::presence::tests::presence;
 
-    fn row(id: &str, last_seen: u64) -> Row {
+    fn row(id: &str, last_seen: u64, revision: &str) -> Row {
         let mut presence = presence(id, 1, 1);
         presence.last_seen = last_seen;
         Row {
             presence,
             ttl_ms: 100,
+            revision: Some(revision.to_owned()),
         }
     }
 
-    fn index(entries: &[(&str, f64)]) -> Vec<(String, f64)> {
-        let entry = |(id, expiry): &(&str, f64)| ((*id).to_owned(), *expiry);
-        entries.iter().map(entry).collect()
+    /// Notes ids with expiry and revision; who is to be read, in order.
+    fn note(known: &mut Known, entries: &[(&str, f64, &str)]) -> Vec<String> {
+        let expiry = |(id, expiry, _): &(&str, f64, &str)| ((*id).to_owned(), *expiry);
+        let revision =
+            |(id, _, revision): &(&str, f64, &str)| ((*id).to_owned(), (*revision).to_owned());
+        let mut unread = known.note(
+            0,
+            entries.iter().map(expiry).collect(),
+            &entries.iter().map(revision).collect(),
+        );
+        unread.sort();
+        unread
     }
 
     fn seen(listing: Listing) -> Vec<(String, u64)> {
@@ -111,17 +122,17 @@ mod tests {
     #[test]
     fn only_what_is_new_or_has_changed_is_read_again() {
         let mut known = Known::default();
-        let mut unread = known.note(1, index(&[("a", 110.0), ("b", 120.0)]), &[]);
-        unread.sort();
-        assert_eq!(unread, ["a", "b"]);
-        known.complete(20, vec![row("a", 10), row("b", 20)]);
-        assert_eq!(known.until_ms(), 20);
+        let first = [("a", 110.0, "x-1"), ("b", 120.0, "y-1")];
+        assert_eq!(note(&mut known, &first), ["a", "b"]);
+        known.complete(20, vec![row("a", 10, "x-1"), row("b", 20, "y-1")]);
 
-        let all = index(&[("a", 210.0), ("b", 220.0), ("c", 225.0)]);
-        let mut unread = known.note(1, all, &["b".to_owned()]);
-        unread.sort();
-        assert_eq!(unread, ["b", "c"]);
-        let listing = known.complete(130, vec![row("b", 120), row("c", 125)]);
+        let second = [
+            ("a", 210.0, "x-1"),
+            ("b", 220.0, "y-2"),
+            ("c", 225.0, "z-1"),
+        ];
+        assert_eq!(note(&mut known, &second), ["b", "c"]);
+        let listing = known.complete(130, vec![row("b", 120, "y-2"), row("c", 125, "z-1")]);
         let expected = [("a", 110), ("b", 120), ("c", 125)];
         assert_eq!(seen(listing), expected.map(|(id, ms)| (id.to_owned(), ms)));
     }
@@ -129,26 +140,37 @@ mod tests {
     #[test]
     fn what_could_not_be_read_is_asked_for_again() {
         let mut known = Known::default();
-        assert_eq!(known.note(1, index(&[("a", 110.0)]), &[]), ["a"]);
-        assert_eq!(
-            known.note(1, index(&[("a", 110.0)]), &[]),
-            ["a"],
-            "no answer came"
-        );
+        let index = [("a", 110.0, "x-1")];
+        assert_eq!(note(&mut known, &index), ["a"]);
+        assert_eq!(note(&mut known, &index), ["a"], "no answer came");
         known.complete(20, vec![]);
-        assert_eq!(
-            known.note(1, index(&[("a", 210.0)]), &[]),
-            ["a"],
-            "unreadable"
-        );
+        assert_eq!(note(&mut known, &index), ["a"], "it could not be read");
     }
 
     #[test]
-    fn a_new_connection_knows_nothing() {
+    fn whoever_counts_no_revisions_is_always_read() {
         let mut known = Known::default();
-        known.note(1, index(&[("a", 110.0)]), &[]);
-        known.complete(20, vec![row("a", 10)]);
-        assert_eq!(known.note(2, index(&[("a", 210.0)]), &[]), ["a"]);
-        assert_eq!(known.until_ms(), 0);
+        let mut uncounted = row("a", 10, "");
+        uncounted.revision = None;
+        known.add(vec![uncounted]);
+        let index = || vec![("a".to_owned(), 110.0)];
+        assert_eq!(known.note(0, index(), &HashMap::new()), ["a"]);
+    }
+
+    #[test]
+    fn whoever_has_lapsed_is_not_there() {
+        let index = vec![("a".to_owned(), 100.0), ("b".to_owned(), 101.0)];
+        assert_eq!(living(100, index).into_keys().collect::<Vec<_>>(), ["b"]);
+    }
+
+    #[test]
+    fn whoever_was_fetched_and_is_not_listed_is_left_out() {
+        let mut known = Known::default();
+        known.add(vec![row("a", 10, "x-1")]);
+        assert_eq!(known.revision("a"), Some("x-1"));
+        assert_eq!(note(&mut known, &[("b", 110.0, "y-1")]), ["b"]);
+        assert_eq!(known.revision("a"), None, "and forgotten");
+        let listing = known.complete(20, vec![row("b", 10, "y-1")]);
+        assert_eq!(seen(listing), [("b".to_owned(), 10)]);
     }
 }

@@ -70,17 +70,6 @@ impl Line {
     /// Sends all commands at once; one result each. Never tries twice: the caller knows whether
     /// that is right.
     pub(super) async fn run(&self, pipeline: &mut Pipeline) -> Answer<Vec<RedisResult<Value>>> {
-        self.run_numbered(pipeline)
-            .await
-            .map(|(results, _)| results)
-    }
-
-    /// As [`Line::run`], with the number of the connection that answered: what was known over
-    /// another one may be of another Redis.
-    pub(super) async fn run_numbered(
-        &self,
-        pipeline: &mut Pipeline,
-    ) -> Answer<(Vec<RedisResult<Value>>, u64)> {
         let (mut connection, number) = self.connection().await?;
         let results: RedisResult<Vec<RedisResult<Value>>> =
             pipeline.ignore_errors().query_async(&mut connection).await;
@@ -97,7 +86,7 @@ impl Line {
                         state.connection = None;
                     }
                 }
-                Ok((results, number))
+                Ok(results)
             }
             Err(error) => {
                 if same {

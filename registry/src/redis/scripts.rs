@@ -20,7 +20,6 @@ script!(TOUCH: "record", "touch");
 script!(RELEASE: "clock", "record", "release");
 script!(DELETE: "clock", "record", "delete");
 script!(BEAT: "clock", "beat");
-script!(LIST: "clock", "list");
 script!(DEPART: "depart");
 script!(SESSION_OPEN: "clock", "session_open");
 script!(SESSION_SET: "session_set");

@@ -2,6 +2,7 @@
 //! have them. What only Redis can do wrong is in `faults`.
 
 mod at_once;
+mod costs;
 mod faults;
 mod lives;
 mod lobbies;

@@ -6,5 +6,5 @@ if stored and stored ~= ARGV[2] then
 end
 redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('HDEL', KEYS[3], ARGV[1])
 return 1
