@@ -29,8 +29,9 @@ test: ## Check and test everything, cheap to dear; stops at the first fault
 	@scripts/test
 
 bench: ## Measure what the docs promise in figures
-	@scripts/prepare run
+	@scripts/prepare test
 	$(CARGO) bench --locked --workspace --benches
+	REGISTRY_LONG_TESTS=1 $(CARGO) test --locked -p registry --test suite every_trouble_heals
 
 fuzz: ## Read a million random and broken frames of each kind
 	FRAMES=1000000 $(CARGO) test --locked --release -p protocol --test frames -- --nocapture

@@ -24,7 +24,7 @@ const LIST_WITHIN: Duration = Duration::from_millis(2);
 const LOCAL_READ_WITHIN: Duration = Duration::from_micros(1);
 const FOREIGN_KEYS: usize = 1_000_000;
 /// A machine on which a fleet has not found itself by then is too small for it.
-const START_WITHIN: Duration = Duration::from_mins(2);
+const START_WITHIN: Duration = Duration::from_mins(5);
 const MEASURED: Duration = Duration::from_secs(20);
 
 fn main() {
