@@ -1,9 +1,12 @@
 //! What a player's program may send.
 
 use std::fmt;
+use std::marker::PhantomData;
 
+use rules::wire::{word, word_or_none};
 use rules::{Action, OptionsPatch};
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::code::ErrorCode;
@@ -66,7 +69,7 @@ pub struct Hello {
     #[serde(deserialize_with = "present")]
     pub token: Option<String>,
     /// Whether a `state` may leave out what has not changed.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "true_or_not")]
     pub partial: bool,
 }
 
@@ -113,7 +116,7 @@ pub struct WatchLobby {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AddAi {
     /// How well it plays.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "level_or_default")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<AiLevel>"))]
     pub level: AiLevel,
 }
@@ -144,6 +147,7 @@ pub struct SetOptions {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Act {
     /// The move, as `legal_actions` spelled it.
+    #[serde(deserialize_with = "object")]
     pub action: Action,
     /// The observation's `turn` that it answers: with it, a move that is sent twice is played once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,6 +160,7 @@ pub struct Act {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct React {
     /// Which one.
+    #[serde(deserialize_with = "word")]
     pub reaction: Reaction,
 }
 
@@ -193,6 +198,11 @@ impl PlayerFrame {
     /// # Errors
     /// [`Malformed`] if the text is not one JSON object of a known `type` whose fields are all there and well formed.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
+        // Serde would read the fields of a list by their order.
+        if !text.trim_ascii_start().starts_with('{') {
+            let message = "not a JSON object with a type".to_owned();
+            return Err(Malformed { id: None, message });
+        }
         let head: Head = serde_json::from_str(text).map_err(|error| Malformed {
             id: None,
             message: format!("not a JSON object with a type: {error}"),
@@ -266,9 +276,36 @@ fn without_position(error: &serde_json::Error) -> String {
     }
 }
 
+/// Serde would read the fields of a list by their order.
+fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(json: D) -> Result<T, D::Error> {
+    struct Object<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+            text.write_str("an object")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<T, M::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    json.deserialize_map(Object(PhantomData))
+}
+
 /// Null is a value here, a missing field is an error.
 fn present<'de, D: Deserializer<'de>>(json: D) -> Result<Option<String>, D::Error> {
     Option::deserialize(json)
+}
+
+/// Null for an optional field is the same as leaving it out.
+fn level_or_default<'de, D: Deserializer<'de>>(json: D) -> Result<AiLevel, D::Error> {
+    word_or_none(json).map(Option::unwrap_or_default)
+}
+
+/// Likewise.
+fn true_or_not<'de, D: Deserializer<'de>>(json: D) -> Result<bool, D::Error> {
+    Option::deserialize(json).map(Option::unwrap_or_default)
 }
 
 fn short_text<'de, D: Deserializer<'de>>(json: D) -> Result<Option<String>, D::Error> {
@@ -300,6 +337,52 @@ mod tests {
             panic!("a join")
         };
         assert_eq!((join.code.as_str(), join.name.as_str()), ("ABCD23", "Ada"));
+    }
+
+    #[test]
+    fn null_for_an_optional_field_leaves_it_out() {
+        for (with_null, without) in [
+            (
+                r#"{"type":"hello","token":null,"partial":null,"id":null}"#,
+                r#"{"type":"hello","token":null}"#,
+            ),
+            (r#"{"type":"add_ai","level":null}"#, r#"{"type":"add_ai"}"#),
+            (
+                r#"{"type":"set_options","hidden_bids":null,"bid_rule":null,"length":null,"public":null}"#,
+                r#"{"type":"set_options"}"#,
+            ),
+            (
+                r#"{"type":"action","action":{"type":"bid","value":1},"turn":null}"#,
+                r#"{"type":"action","action":{"type":"bid","value":1}}"#,
+            ),
+            (r#"{"type":"ping","nonce":null}"#, r#"{"type":"ping"}"#),
+        ] {
+            assert_eq!(
+                PlayerFrame::parse(with_null),
+                PlayerFrame::parse(without),
+                "{with_null}"
+            );
+            assert!(PlayerFrame::parse(with_null).is_ok(), "{with_null}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_another_shape_is_malformed_also_where_serde_would_take_it() {
+        for text in [
+            r#"["leave_lobby",null]"#,
+            r#" ["start_game","x"]"#,
+            r#"{"type":"action","action":["bid",2]}"#,
+            r#"{"type":"action","action":["play","R13"]}"#,
+            r#"{"type":"action","action":{"type":"choose_trump","suit":{"red":null}}}"#,
+            r#"{"type":"add_ai","level":{"hard":null}}"#,
+            r#"{"type":"react","reaction":{"laugh":null}}"#,
+            r#"{"type":"set_options","bid_rule":{"hook":null}}"#,
+            r#"{"type":"set_options","length":{"short":null}}"#,
+        ] {
+            assert!(PlayerFrame::parse(text).is_err(), "{text}");
+        }
+        let indented = "\n\t {\"type\":\"leave_lobby\"}\r\n";
+        assert!(PlayerFrame::parse(indented).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::card::{Card, Suit};
+use crate::wire::{WholeNumber, word};
 
 /// A move as it is sent: `{"type":"play","card":"R13"}`.
 ///
@@ -15,6 +16,7 @@ pub enum Action {
     /// The dealer names trump, after a Wizard was turned.
     ChooseTrump {
         /// "No trump" can't be named.
+        #[serde(deserialize_with = "word")]
         suit: Suit,
     },
     /// How many tricks the player means to take.
@@ -34,7 +36,7 @@ pub enum Action {
 const IMPOSSIBLE_BID: u8 = u8::MAX;
 
 fn any_whole_number<'de, D: Deserializer<'de>>(value: D) -> Result<u8, D::Error> {
-    let value = i64::deserialize(value)?;
+    let WholeNumber(value) = WholeNumber::deserialize(value)?;
     Ok(u8::try_from(value).unwrap_or(IMPOSSIBLE_BID))
 }
 
@@ -48,7 +50,7 @@ mod tests {
             serde_json::from_str::<Action>(&format!(r#"{{"type":"bid","value":{value}}}"#)).ok()
         };
         assert_eq!(bid("2"), Some(Action::Bid { value: 2 }));
-        for impossible in ["-1", "255", "300"] {
+        for impossible in ["-1", "255", "300", "9223372036854775808", "1e30", "-1e30"] {
             assert_eq!(
                 bid(impossible),
                 Some(Action::Bid {
@@ -57,7 +59,11 @@ mod tests {
                 "{impossible}"
             );
         }
-        for nonsense in ["1.5", "\"2\"", "null", "true"] {
+        assert!(
+            serde_json::from_str::<Action>(r#"{"type":"choose_trump","suit":{"red":null}}"#)
+                .is_err()
+        );
+        for nonsense in ["1.5", "2.0", "1e1", "\"2\"", "null", "true"] {
             assert_eq!(bid(nonsense), None, "{nonsense}");
         }
     }

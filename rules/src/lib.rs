@@ -22,6 +22,7 @@ pub mod seat;
 pub mod seed;
 pub mod snapshot;
 pub mod trick;
+pub mod wire;
 
 pub use action::Action;
 pub use card::{Card, CardNumber, DECK_SIZE, NoSuchCard, Rank, Suit};

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::seat::SeatCount;
+use crate::wire::{WholeNumber, word_or_none};
 
 /// Seconds that a turn may take.
 pub const TURN_SECONDS: RangeInclusive<u16> = 10..=300;
@@ -138,10 +139,16 @@ pub struct OptionsPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_bids: Option<bool>,
     /// See [`Options::bid_rule`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "word_or_none"
+    )]
     pub bid_rule: Option<BidRule>,
     /// See [`Options::length`].
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "word_or_none"
+    )]
     pub length: Option<Length>,
     /// See [`Options::turn_seconds`]; a present null takes the deadline away. Wider than the option
     /// itself, so that a large number is a bad option and not a malformed message.
@@ -153,7 +160,9 @@ pub struct OptionsPatch {
 /// Called only for a field that is there: null is then a value.
 #[expect(clippy::option_option, reason = "a missing field and a null differ")]
 fn present<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<u32>>, D::Error> {
-    Option::deserialize(field).map(Some)
+    let seconds = Option::<WholeNumber>::deserialize(field)?;
+    let nearest = |WholeNumber(seconds)| u32::try_from(seconds.max(0)).unwrap_or(u32::MAX);
+    Ok(Some(seconds.map(nearest)))
 }
 
 /// Options that can't be played by; the text names the field and why.

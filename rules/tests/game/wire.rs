@@ -58,7 +58,10 @@ fn options_change_by_field_and_never_contradict_each_other() {
         &json!({"turn_seconds": null}),
         &Ok(default),
     );
-    for seconds in [0, 9, 301, 70_000] {
+    let far_off = ["-1", "4294967297", "18446744073709551616", "1e30", "-1e30"];
+    let far_off = far_off.map(|seconds| serde_json::from_str(seconds).unwrap());
+    let near = [0, 9, 301, 70_000].map(Value::from);
+    for seconds in near.into_iter().chain(far_off) {
         check_options(
             &json!({}),
             &json!({"turn_seconds": seconds}),
