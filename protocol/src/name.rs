@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::limit::MAX_NAME_CHARS;
 
@@ -17,8 +18,8 @@ pub struct PlayerName(String);
 /// Why a text is no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
-    /// Nothing is left after trimming.
-    #[error("a name needs at least one character")]
+    /// Nothing is left after trimming, or nothing that can be seen.
+    #[error("a name needs at least one character that can be seen")]
     Empty,
     /// More than [`MAX_NAME_CHARS`].
     #[error("a name has at most {MAX_NAME_CHARS} characters")]
@@ -65,18 +66,38 @@ impl FromStr for PlayerName {
         if name.chars().any(is_unprintable) {
             return Err(InvalidName::Control);
         }
+        if name.chars().all(is_blank) {
+            return Err(InvalidName::Empty);
+        }
         match name.chars().count() {
-            0 => Err(InvalidName::Empty),
             1..=MAX_NAME_CHARS => Ok(Self(name)),
             _ => Err(InvalidName::TooLong),
         }
     }
 }
 
-/// Control characters, and those that turn the direction of the text around them: a name must not rewrite its line.
+/// Control characters, those that turn the direction of the text around them or break its line, and those that only make
+/// a name look like another's: a name must not rewrite its line, and not pass for somebody else's.
 fn is_unprintable(char: char) -> bool {
     char.is_control()
-        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+        || matches!(
+            char,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' // direction
+            | '\u{2028}' | '\u{2029}' // lines
+            | '\u{00ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0001}' // nothing
+        )
+}
+
+/// Seen only beside others, which some scripts and emoji need: joiners, variation selectors and tags, accents, fillers.
+fn is_blank(char: char) -> bool {
+    is_combining_mark(char)
+        || char.is_whitespace()
+        || matches!(
+            char,
+            '\u{034f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{200c}' | '\u{200d}' | '\u{2800}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}'
+        )
 }
 
 impl From<PlayerName> for String {
@@ -128,6 +149,33 @@ mod tests {
         check("123456789012345678901", Err(InvalidName::TooLong));
         check("A\nB", Err(InvalidName::Control));
         check("A\u{202e}B", Err(InvalidName::Control));
+        for invisible in [
+            "\u{200d}",
+            "\u{3164}",
+            "\u{2800}",
+            "\u{301}",
+            "\u{fe0f}\u{200d}",
+            "\u{2800} \u{2800}",
+        ] {
+            check(invisible, Err(InvalidName::Empty));
+        }
+        for disguise in [
+            "A\u{200b}",
+            "A\u{ad}",
+            "\u{feff}A",
+            "A\u{2060}B",
+            "A\u{61c}",
+        ] {
+            check(disguise, Err(InvalidName::Control));
+        }
+        check(
+            "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+            Ok("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}"),
+        );
+        check(
+            "\u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+            Ok("\u{5e9}\u{5dc}\u{5d5}\u{5dd}"),
+        );
         check(&"x".repeat(60_000), Err(InvalidName::TooLong));
     }
 
