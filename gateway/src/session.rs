@@ -20,7 +20,7 @@ mod place;
 mod tests;
 mod vigil;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ pub(crate) use door::{
 pub(crate) use flood::FloodLimits;
 use flood::{Flood, Verdict};
 pub(crate) use journey::MAX_QUICK_PLAY_TRIES;
-use journey::{Goal, Journey};
+use journey::{Abandoned, Goal, Journey};
 use place::Place;
 use vigil::Vigil;
 
@@ -71,9 +71,9 @@ pub(crate) struct Session {
     journey: Option<Journey>,
     /// Asked of the table, and not answered.
     asks: BTreeMap<u64, Pending>,
-    /// Seats that were asked for, given up for lost, and may still come; bounded by
+    /// Places that were asked for and given up for lost, but may still come; bounded by
     /// [`journey::MAX_ABANDONED`].
-    abandoned: VecDeque<(u64, Place)>,
+    abandoned: VecDeque<Abandoned>,
     /// What waits for the journey's end, in the order in which it came.
     waiting: VecDeque<Waiting>,
     last_number: u64,
@@ -141,6 +141,7 @@ impl Session {
             self.take(now, input);
             self.expire(now);
             self.advance(now);
+            self.settle_abandoned(now);
             self.tell_status();
         }
         std::mem::take(&mut self.effects)
@@ -398,7 +399,10 @@ impl Session {
         self.asks.clear();
         self.waiting.clear();
         let asked = self.journey.take().and_then(|journey| journey.asked());
-        for Place { code, node, .. } in self.place.take().into_iter().chain(asked) {
+        let abandoned = self.abandoned.drain(..).map(|abandoned| abandoned.place);
+        let places = self.place.take().into_iter().chain(asked).chain(abandoned);
+        let places: BTreeSet<_> = places.map(|place| (place.node, place.code)).collect();
+        for (node, code) in places {
             self.effects.push(Effect::Detach { node, code });
         }
     }

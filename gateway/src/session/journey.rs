@@ -30,7 +30,7 @@ const TABLE_LOST_AFTER: Duration = Duration::from_secs(10);
 const RETURN_WITHIN: Duration = Duration::from_secs(5);
 /// Quick play does not wait longer for one of several public tables.
 const CANDIDATE_WITHIN: Duration = Duration::from_millis(600);
-/// Seats given up for lost that are remembered: more than one is rare.
+/// Places given up for lost that are remembered: more than one is rare.
 pub(crate) const MAX_ABANDONED: usize = 8;
 /// `LOBBY_CREATE_RATE` counts by the minute.
 const CREATE_RETRY_MS: u32 = 60_000;
@@ -51,6 +51,18 @@ pub(crate) struct Journey {
     tries: u32,
     /// A picture of the new table that came before the answer.
     early: Option<Picture>,
+}
+
+/// A place that was asked for and given up for lost. Its node takes the player for present once it
+/// has done what was asked, whenever that is.
+#[derive(Debug)]
+pub(crate) struct Abandoned {
+    number: u64,
+    pub(super) place: Place,
+    /// Whether the player sits or watches there now who did not before.
+    is_new: bool,
+    /// It has come after all.
+    has_come: bool,
 }
 
 /// Where a journey goes.
@@ -131,9 +143,9 @@ impl Goal {
         })
     }
 
-    /// Whether the answer, when it comes after all, seats the player somewhere.
-    fn seats(&self) -> bool {
-        !matches!(self, Self::Return { .. } | Self::Leave)
+    /// Whether its answer, when it comes after all, makes the player present somewhere.
+    fn arrives(&self) -> bool {
+        !matches!(self, Self::Leave)
     }
 }
 

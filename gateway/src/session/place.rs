@@ -30,6 +30,11 @@ impl Place {
             lost: false,
         }
     }
+
+    /// Whether both are the same table at the same node.
+    pub(crate) fn is_at(&self, other: &Place) -> bool {
+        self.code == other.code && self.node == other.node
+    }
 }
 
 impl Session {
@@ -53,6 +58,10 @@ impl Session {
     pub(super) fn parted(&mut self, code: LobbyCode, reason: Parting) {
         if reason == Parting::TakenOver {
             return self.taken_over();
+        }
+        if reason != Parting::Moved {
+            self.abandoned
+                .retain(|abandoned| abandoned.place.code != code);
         }
         let Some(place) = self.place.as_mut().filter(|place| place.code == code) else {
             return;
@@ -88,6 +97,9 @@ impl Session {
         if let Some(place) = self.place.as_mut().filter(|place| place.node == *node) {
             place.lost = true;
         }
+        // A node knows by itself that nobody of a lost link is there any more.
+        self.abandoned
+            .retain(|abandoned| abandoned.place.node != *node);
         let lost = self.asks.extract_if(.., |_, pending| pending.node == *node);
         let lost: Vec<_> = lost.filter_map(|(_, pending)| pending.reply).collect();
         for reply in lost {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use chassis::environment::Limit;
 use protocol::Token;
-use protocol::link::{Outcome, Parting, Request, Show};
+use protocol::link::{Ask, Outcome, Parting, Request, Show};
 use protocol::parts::{Fragment, SharedParts};
 use protocol::server::{LoadLevel, StatusReason};
 use registry::NodeId;
@@ -27,6 +27,19 @@ struct Bench {
     session: Session,
     now: Instant,
     effects: Vec<Effect>,
+    /// What the nodes were told, and what they have said of it.
+    history: Vec<Event>,
+}
+
+/// What decides where nodes take this connection for present.
+#[derive(Debug)]
+enum Event {
+    Asked(NodeId, Ask),
+    /// Refused, or never arrived.
+    NotDone(u64),
+    Parted(LobbyCode),
+    LinkLost(NodeId),
+    Detached(NodeId, LobbyCode),
 }
 
 impl Bench {
@@ -56,7 +69,32 @@ impl Bench {
             session,
             now,
             effects: Vec::new(),
+            history: Vec::new(),
         }
+    }
+
+    /// Gives an input, and keeps what it means to the nodes.
+    fn give(&mut self, input: Input) {
+        let told = match &input {
+            Input::Answer { number, outcome } if *outcome != Outcome::Done => {
+                Some(Event::NotDone(*number))
+            }
+            Input::Unreachable { number } => Some(Event::NotDone(*number)),
+            Input::Parted { code, reason } if *reason != Parting::Moved => {
+                Some(Event::Parted(*code))
+            }
+            Input::LinkLost { node } => Some(Event::LinkLost(node.clone())),
+            _ => None,
+        };
+        self.history.extend(told);
+        let effects = self.session.step(self.now, input);
+        self.history
+            .extend(effects.iter().filter_map(|effect| match effect {
+                Effect::Ask { node, ask } => Some(Event::Asked(node.clone(), ask.clone())),
+                Effect::Detach { node, code } => Some(Event::Detached(node.clone(), *code)),
+                _ => None,
+            }));
+        self.effects.extend(effects);
     }
 
     /// After `hello`, at no table.
@@ -78,11 +116,6 @@ impl Bench {
         assert_eq!(bench.shown(), ["ABCD23 10"]);
         bench.effects.clear();
         bench
-    }
-
-    fn give(&mut self, input: Input) {
-        let effects = self.session.step(self.now, input);
-        self.effects.extend(effects);
     }
 
     fn say(&mut self, text: &str) {

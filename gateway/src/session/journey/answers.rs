@@ -115,7 +115,7 @@ impl Session {
         outcome: Outcome,
     ) {
         if !self.journey_asks(number) {
-            return self.abandoned_answered(now, number, &outcome);
+            return self.abandoned_answered(number, &outcome);
         }
         let Some(journey) = &self.journey else {
             return;

@@ -5,8 +5,9 @@ use std::time::Instant;
 use protocol::link::Outcome;
 use protocol::{CloseCode, ErrorCode};
 
-use super::{Goal, MAX_ABANDONED, Step};
+use super::{Abandoned, Goal, MAX_ABANDONED, Step};
 use crate::session::door::Effect;
+use crate::session::place::Place;
 use crate::session::{Phase, Session};
 
 impl Session {
@@ -37,40 +38,62 @@ impl Session {
             return;
         }
         match self.place.take() {
-            Some(old) if old.code == place.code => place.shown = old.shown,
+            Some(old) if old.code == place.code => {
+                place.shown = old.shown;
+                if old.node != place.node {
+                    self.detach_from(old);
+                }
+            }
             Some(old) => self.leave_silently(now, old),
             None => {}
         }
+        self.abandoned
+            .retain(|abandoned| !abandoned.place.is_at(&place));
         self.place = Some(place);
         if let Some(early) = journey.early {
             self.show(early);
         }
     }
 
-    /// A seat that was given up for lost came after all.
-    pub(in crate::session) fn abandoned_answered(
-        &mut self,
-        now: Instant,
-        number: u64,
-        outcome: &Outcome,
-    ) {
-        let Some(index) = self
-            .abandoned
-            .iter()
-            .position(|(asked, _)| *asked == number)
-        else {
-            return;
-        };
-        let Some((_, place)) = self.abandoned.remove(index) else {
-            return;
-        };
-        let wanted = self
-            .place
-            .as_ref()
-            .is_some_and(|present| present.code == place.code);
-        if *outcome == Outcome::Done && !wanted {
-            self.leave_silently(now, place);
+    /// A place that was given up for lost has come after all, or will not.
+    pub(in crate::session) fn abandoned_answered(&mut self, number: u64, outcome: &Outcome) {
+        if *outcome == Outcome::Done {
+            let mut all = self.abandoned.iter_mut();
+            if let Some(abandoned) = all.find(|abandoned| abandoned.number == number) {
+                abandoned.has_come = true;
+            }
+        } else {
+            self.abandoned
+                .retain(|abandoned| abandoned.number != number);
         }
+    }
+
+    /// What has come after all is left again, unless the player is there by now. Not on the way,
+    /// which may lead there.
+    pub(in crate::session) fn settle_abandoned(&mut self, now: Instant) {
+        while self.journey.is_none() && !self.is_closed() {
+            let has_come = |abandoned: &Abandoned| abandoned.has_come;
+            let next = self.abandoned.iter().position(has_come);
+            let Some(mut abandoned) = next.and_then(|index| self.abandoned.remove(index)) else {
+                return;
+            };
+            let place = abandoned.place.clone();
+            match &self.place {
+                _ if abandoned.is_new => self.leave_silently(now, place),
+                Some(_) => self.detach_from(place),
+                None => {
+                    // The table that was waited for in vain. Its node may still be left alone.
+                    abandoned.has_come = false;
+                    self.abandoned.push_back(abandoned);
+                    self.begin(now, None, Goal::returning_to(now, place.code));
+                }
+            }
+        }
+    }
+
+    fn detach_from(&mut self, place: Place) {
+        let Place { node, code, .. } = place;
+        self.effects.push(Effect::Detach { node, code });
     }
 
     pub(in crate::session) fn expire_journey(&mut self, now: Instant) {
@@ -87,10 +110,18 @@ impl Session {
                 self.look_for(now, code, true);
             }
             (Step::Asking { number, place, .. }, goal) => {
-                if goal.seats() {
-                    self.abandoned.push_back((*number, place.clone()));
-                    let surplus = self.abandoned.len().saturating_sub(MAX_ABANDONED);
-                    self.abandoned.drain(..surplus);
+                if goal.arrives() {
+                    self.abandoned.push_back(Abandoned {
+                        number: *number,
+                        place: place.clone(),
+                        is_new: !matches!(goal, Goal::Return { .. }),
+                        has_come: false,
+                    });
+                }
+                if self.abandoned.len() > MAX_ABANDONED
+                    && let Some(oldest) = self.abandoned.pop_front()
+                {
+                    self.detach_from(oldest.place);
                 }
                 self.journey_unreachable(now);
             }

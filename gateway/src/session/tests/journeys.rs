@@ -226,3 +226,66 @@ fn leaving_shows_nothing_once() {
         assert_eq!(bench.errors(), ["not_in_lobby"]);
     }
 }
+
+#[test]
+fn a_seat_that_comes_late_is_kept_by_who_asked_for_it_again() {
+    let join = r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#;
+    let mut bench = Bench::inside();
+    bench.say(join);
+    bench.found("one");
+    let late = bench.session.last_number;
+    bench.wait(ANSWER_WITHIN);
+    assert_eq!(bench.errors(), ["unavailable"]);
+    bench.say(join);
+    bench.found("one");
+    bench.give(Input::Answer {
+        number: late,
+        outcome: Outcome::Done,
+    });
+    bench.answer(Outcome::Done);
+    bench.give(Input::Show(picture("ABCD23", 1, 10)));
+    assert_eq!(bench.asked(), ["one ABCD23 join", "one ABCD23 join"]);
+    assert_eq!(bench.shown(), ["ABCD23 10"]);
+}
+
+#[test]
+fn who_came_back_to_a_table_that_did_not_answer_is_shown_it_once_it_does() {
+    let mut bench = Bench::new();
+    bench.say(r#"{"type":"hello","token":null}"#);
+    bench.give(Input::Entered(Ok(entered(Some("ABCD23")))));
+    bench.found("one");
+    let late = bench.session.last_number;
+    while bench.shown().is_empty() {
+        bench.now = bench.session.deadline().unwrap();
+        bench.give(Input::Time);
+    }
+    assert_eq!(bench.shown(), ["nothing"]);
+    bench.give(Input::Answer {
+        number: late,
+        outcome: Outcome::Done,
+    });
+    bench.found("one");
+    bench.answer(Outcome::Done);
+    bench.give(Input::Show(picture("ABCD23", 1, 10)));
+    assert_eq!(bench.shown(), ["nothing", "ABCD23 10"]);
+}
+
+#[test]
+fn who_ends_while_a_table_does_not_answer_is_not_taken_for_present_there() {
+    let ends_after = |text: &str, came_back_to: Option<&str>| {
+        let mut bench = Bench::new();
+        bench.say(r#"{"type":"hello","token":null}"#);
+        bench.give(Input::Entered(Ok(entered(came_back_to))));
+        bench.say(text);
+        bench.found("one");
+        bench.wait(ANSWER_WITHIN);
+        bench.give(Input::Gone);
+        bench.detached()
+    };
+    let join = r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#;
+    let watch = r#"{"type":"watch_lobby","code":"ABCD23"}"#;
+    assert_eq!(ends_after(join, None), ["one ABCD23"]);
+    assert_eq!(ends_after(watch, None), ["one ABCD23"]);
+    let ping = r#"{"type":"ping"}"#;
+    assert_eq!(ends_after(ping, Some("ABCD23")), ["one ABCD23"]);
+}

@@ -1,5 +1,7 @@
 //! Whatever comes in whatever order: laws that always hold.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -143,6 +145,40 @@ fn registry(bench: &mut Bench, works: bool, code: usize, name: usize) {
     bench.give(answer);
 }
 
+/// Where nodes still take the connection for present, if they do what they were asked to at once
+/// and answer whenever they like. A lost link and a refusal are as good as a detach.
+fn present_at(history: &[Event]) -> BTreeSet<(NodeId, LobbyCode)> {
+    let mut present = BTreeSet::new();
+    let mut asked = BTreeMap::new();
+    for event in history {
+        match event {
+            Event::Asked(node, ask) => {
+                let place = (node.clone(), ask.code);
+                match ask.request {
+                    Request::Leave => present.remove(&place),
+                    Request::Create { .. }
+                    | Request::Join { .. }
+                    | Request::Watch
+                    | Request::Attach => present.insert(place.clone()),
+                    _ => false,
+                };
+                asked.insert(ask.number, place);
+            }
+            Event::NotDone(number) => {
+                if let Some(place) = asked.get(number) {
+                    present.remove(place);
+                }
+            }
+            Event::Parted(code) => present.retain(|(_, present)| present != code),
+            Event::LinkLost(lost) => present.retain(|(node, _)| node != lost),
+            Event::Detached(node, code) => {
+                present.remove(&(node.clone(), *code));
+            }
+        }
+    }
+    present
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -173,6 +209,7 @@ proptest! {
         }
         prop_assert!(bench.session.asks.is_empty() && bench.session.waiting.is_empty());
         prop_assert!(bench.session.is_closed(), "nobody answers the pings");
+        prop_assert_eq!(present_at(&bench.history), BTreeSet::new(), "nodes that take nobody for present");
         // After the end nothing happens any more.
         bench.effects.clear();
         for happening in &script {
