@@ -21,7 +21,7 @@ use crate::directory::Directory;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::session::{
-    Drawn, Entered, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord, Whereabouts,
+    Drawn, Entered, Input, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord, Whereabouts,
 };
 
 /// A registry that takes longer is away, as far as a waiting player is concerned.
@@ -70,8 +70,17 @@ impl Gateway {
             let told = self
                 .registry
                 .publish_session(person.player.as_str(), generation);
-            if let Err(RegistryAway) = in_time(told).await {
+            // Who has come after this one, and before it could be told.
+            let token = [registry_hash(&person.token)];
+            let newest = self.registry.sessions_read(&token);
+            let (told, newest) = tokio::join!(in_time(told), in_time(newest));
+            if let Err(RegistryAway) = told {
                 debug!(player = %person.player, "older connections were not told");
+            }
+            if let Some(newest) = newest.ok().into_iter().flatten().flatten().next() {
+                let generation = newest.generation.0;
+                self.connections
+                    .deliver(connection, Input::Opened { generation });
             }
         }
         Ok(entered)

@@ -76,6 +76,8 @@ pub(crate) struct Session {
     abandoned: VecDeque<Abandoned>,
     /// What waits for the journey's end, in the order in which it came.
     waiting: VecDeque<Waiting>,
+    /// The newest `hello` of this player that has been heard of.
+    newest_generation: u64,
     last_number: u64,
     last_order: u64,
     last_journey: u64,
@@ -120,6 +122,7 @@ impl Session {
             asks: BTreeMap::new(),
             abandoned: VecDeque::new(),
             waiting: VecDeque::new(),
+            newest_generation: 0,
             last_number: 0,
             last_order: 0,
             last_journey: 0,
@@ -292,6 +295,9 @@ impl Session {
             }
             return;
         };
+        if entered.person.generation < self.newest_generation {
+            return self.taken_over();
+        }
         let level = self.overview.status(None, false).level;
         let welcome = Welcome {
             player_id: entered.person.player.clone(),
@@ -315,6 +321,8 @@ impl Session {
 
     /// The same session has said `hello` somewhere, perhaps later than here.
     fn opened_elsewhere(&mut self, generation: u64) {
+        // Before `hello` is answered it is not known yet which of the two is the newer one.
+        self.newest_generation = self.newest_generation.max(generation);
         if self
             .person()
             .is_some_and(|person| person.generation < generation)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::{select_all, try_join_all};
 use loadtest::Player;
 use loadtest::strategy::random_moves;
 use protocol::lobby::PlayerView;
@@ -11,7 +13,7 @@ use serde_json::json;
 
 use crate::support::CEILING;
 use crate::support::fleet::Fleet;
-use crate::support::table::{agree_on, gather, play_to_the_end, start};
+use crate::support::table::{agree_on, arrive, gather, play_to_the_end, start};
 
 #[tokio::test]
 async fn a_lost_connection_keeps_the_seat_and_the_token_brings_everything_back() {
@@ -50,6 +52,29 @@ async fn a_lost_connection_keeps_the_seat_and_the_token_brings_everything_back()
         .await
         .unwrap();
     play_to_the_end(&mut players).await;
+}
+
+#[tokio::test]
+async fn of_tabs_that_open_at_once_one_stays() {
+    let fleet = Fleet::over_redis(&[]).await;
+    let url = fleet.url();
+    for _ in 0..40 {
+        let mut before = arrive(&url).await;
+        let token = before.welcome().unwrap().token.clone();
+        before.disconnect().await;
+        let opened = (0..8).map(|_| Player::connect(&url));
+        let mut tabs = try_join_all(opened).await.unwrap();
+        let hello = json!({"type": "hello", "token": token}).to_string();
+        let said = tabs.iter_mut().map(|tab| tab.send_text(&hello));
+        try_join_all(said).await.unwrap();
+        for _ in 0..7 {
+            let ends = tabs.iter_mut().map(|tab| tab.closed(CEILING).boxed());
+            let (end, ended, _) = select_all(ends).await;
+            assert_eq!(end.unwrap(), Some(CloseCode::TakenOver.into()));
+            tabs.swap_remove(ended);
+        }
+        tabs[0].echo(CEILING).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -158,3 +158,15 @@ fn a_table_that_does_not_answer_holds_nobody_up_for_ever() {
             .any(|effect| matches!(effect, Effect::ForgetLobby { .. }))
     );
 }
+
+#[test]
+fn a_newer_hello_that_is_heard_of_before_the_own_answer_counts() {
+    for (newer, closed) in [(6, Some(CloseCode::TakenOver)), (5, None), (4, None)] {
+        let mut bench = Bench::new();
+        bench.say(r#"{"type":"hello","token":null}"#);
+        bench.give(Input::Opened { generation: newer });
+        assert_eq!(bench.closed(), None);
+        bench.give(Input::Entered(Ok(entered(None))));
+        assert_eq!(bench.closed(), closed, "{newer} against 5");
+    }
+}
