@@ -24,6 +24,7 @@ pub(crate) fn gateway(
         presence: presence_config(presence),
         ready_timeout: process.ready_timeout,
         shared_secret: presence.gateway_shared_secret.clone(),
+        operator_token: gateway.operator_token.clone(),
         session_ttl: presence.session_ttl,
         allowed_origins: gateway.allowed_origins.0.clone(),
         trusted_proxies: gateway.trusted_proxies.clone(),

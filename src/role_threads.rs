@@ -13,6 +13,7 @@ use anyhow::{Context, anyhow, bail};
 use chassis::Shutdown;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
+use tracing::info;
 
 /// How a role's runtime is made.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,7 @@ struct End {
 const CLOSING: Duration = Duration::from_secs(5);
 
 impl RoleThreads {
-    /// None yet. When one of them ends, `shutdown` begins for all.
+    /// None yet. When one of them fails, `shutdown` begins for all.
     pub(crate) fn new(shutdown: Shutdown) -> Self {
         let (sender, ends) = mpsc::unbounded_channel();
         Self {
@@ -81,8 +82,8 @@ impl RoleThreads {
         Ok(())
     }
 
-    /// Waits until all roles have ended, which they do after shutdown begins. A role that ends
-    /// earlier ends the others.
+    /// Waits until all roles have ended, which they do after shutdown begins. One that ends well
+    /// before was asked to by operators, and the others go on; one that fails ends them.
     ///
     /// # Errors
     /// The first fault of a role, or that some are still running long after `drain_timeout`.
@@ -101,12 +102,11 @@ impl RoleThreads {
             };
             self.running -= 1;
             let End { role, result } = end;
-            let early = !shutdown.has_begun();
-            shutdown.begin();
-            let result = match result {
-                Ok(()) if early => Err(anyhow!("ended without being told to")),
-                result => result,
-            };
+            match &result {
+                Ok(()) if !shutdown.has_begun() => info!(role, "drained"),
+                Ok(()) => {}
+                Err(_) => shutdown.begin(),
+            }
             outcome = outcome.and(result.context(role));
         }
         outcome
@@ -161,19 +161,34 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_panics_or_just_stops_is_a_fault() {
-        for (panics, expected) in [
-            (true, "ended by a bug"),
-            (false, "ended without being told"),
-        ] {
-            let mut roles = RoleThreads::new(Shutdown::new());
-            let role = move || async move {
-                assert!(!panics, "a bug");
+    async fn one_that_was_drained_leaves_the_others_running() {
+        let shutdown = Shutdown::new();
+        let mut roles = RoleThreads::new(shutdown.clone());
+        let (left, has_left) = tokio::sync::oneshot::channel();
+        roles
+            .spawn("drained", Threads::One, async move || {
+                left.send(()).unwrap();
                 Ok(())
-            };
-            roles.spawn("odd", Threads::One, role).unwrap();
-            let error = format!("{:#}", roles.ended(PATIENCE).await.unwrap_err());
-            assert!(error.contains(expected), "{error}");
-        }
+            })
+            .unwrap();
+        let going_on = shutdown.clone();
+        roles
+            .spawn("healthy", Threads::One, move || told_to(going_on))
+            .unwrap();
+        let ending = tokio::spawn(roles.ended(PATIENCE));
+        has_left.await.unwrap();
+        assert!(!shutdown.has_begun() && !ending.is_finished());
+        shutdown.begin();
+        ending.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn one_that_panics_is_a_fault() {
+        let mut roles = RoleThreads::new(Shutdown::new());
+        roles
+            .spawn("odd", Threads::One, async || panic!("a bug"))
+            .unwrap();
+        let error = format!("{:#}", roles.ended(PATIENCE).await.unwrap_err());
+        assert!(error.contains("ended by a bug"), "{error}");
     }
 }

@@ -33,6 +33,16 @@ where
     runtime.block_on(async {
         process.shutdown.on_signals()?;
         let roles = RoleThreads::new(process.shutdown.clone());
+        let supervised = process.clone();
+        tokio::spawn(async move {
+            let Process {
+                supervisor,
+                readiness,
+                shutdown,
+                ..
+            } = supervised;
+            supervisor.follow(&readiness, &shutdown).await;
+        });
         start(process, roles)
             .await?
             .ended(variables.drain_timeout)

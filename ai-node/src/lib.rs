@@ -18,7 +18,7 @@ mod probe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::{Check, Process};
+use chassis::{Check, Process, Pulse};
 use registry::{Incarnation, Membership, Presence, Registry, RegistryError, Role};
 use uuid::Uuid;
 
@@ -40,7 +40,7 @@ pub enum Error {
     Registry(#[from] RegistryError),
 }
 
-/// Runs an AI node until the process is told to stop.
+/// Runs an AI node until the process is told to stop, or operators ask it to leave.
 ///
 /// # Errors
 /// If its threads can't be started or its presence settings are wrong. The registry being away is
@@ -66,17 +66,17 @@ pub async fn run(config: Config, registry: Registry, process: Process) -> Result
         pool: Arc::clone(&pool),
     };
     let mut links = Links::start(membership.clone(), dialler);
-    let load = tokio::spawn(tell_load(membership.clone(), Arc::clone(&pool)));
+    let load = tokio::spawn(tell_load(
+        membership.clone(),
+        Arc::clone(&pool),
+        process.supervisor.watch(),
+    ));
+    let mut drain = membership.drain_requested();
     tokio::select! {
-        () = become_ready(&process, &membership, &pool) => {
-            let mut drain = membership.drain_requested();
-            tokio::select! {
-                () = process.shutdown.begun() => {}
-                // The sender lives in `membership`, so this ends only when it turns true.
-                _ = drain.wait_for(|drain| *drain) => {}
-            }
-        }
+        () = become_ready(&process, &membership, &pool) => {}
         () = process.shutdown.begun() => {}
+        // The sender lives in `membership`, so this ends only when it turns true.
+        _ = drain.wait_for(|drain| *drain) => tracing::info!("operators ask this node to leave"),
     }
 
     process.readiness.drain("told to stop");
@@ -91,10 +91,11 @@ pub async fn run(config: Config, registry: Registry, process: Process) -> Result
 const MAX_FAREWELL: Duration = Duration::from_secs(5);
 
 /// Keeps the load in the presence up to date; a change of level is published at once.
-async fn tell_load(membership: Membership, pool: Arc<Pool>) {
+async fn tell_load(membership: Membership, pool: Arc<Pool>, pulse: Pulse) {
     let mut clock = tokio::time::interval(LOAD_INTERVAL);
     loop {
         clock.tick().await;
+        pulse.beat();
         membership.update(|own| own.load = pool.load());
     }
 }
@@ -102,6 +103,7 @@ async fn tell_load(membership: Membership, pool: Arc<Pool>) {
 /// How often the load is looked at.
 const LOAD_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Goes on to show how the registry does, and never ends.
 async fn become_ready(process: &Process, membership: &Membership, pool: &Pool) {
     let [presence, decision] = process.readiness.checks(["presence", "decision"]);
     tokio::join!(
@@ -111,6 +113,19 @@ async fn become_ready(process: &Process, membership: &Membership, pool: &Pool) {
     process.readiness.ready().await;
     membership.ready().await;
     tracing::info!(node = %membership.own().id, "ready to decide");
+    follow_registry(membership, &presence).await;
+}
+
+/// Shows for ever whether the registry answers. Once ready, that alone takes nothing away.
+async fn follow_registry(membership: &Membership, check: &Check) {
+    let mut checks = membership.checks();
+    while checks.changed().await.is_ok() {
+        if checks.borrow_and_update().current {
+            check.pass("the last heartbeat was written");
+        } else {
+            check.fail("the registry can't be reached; what was known stays");
+        }
+    }
 }
 
 async fn presence_works(membership: &Membership, check: &Check) {

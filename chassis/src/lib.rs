@@ -16,6 +16,7 @@ mod process;
 pub mod readiness;
 mod resource;
 pub mod shutdown;
+pub mod supervisor;
 pub mod telemetry;
 
 pub use metrics::Metrics;
@@ -23,3 +24,4 @@ pub use operations::Operations;
 pub use process::Process;
 pub use readiness::{Check, Readiness};
 pub use shutdown::Shutdown;
+pub use supervisor::{Pulse, Supervisor};

@@ -4,7 +4,7 @@ use std::io;
 use std::net::TcpListener;
 use std::time::Instant;
 
-use crate::{Metrics, Operations, Readiness, Shutdown, clock};
+use crate::{Metrics, Operations, Readiness, Shutdown, Supervisor, clock};
 
 /// The process as one role sees it: when to end, where to say that it is ready, and the operations
 /// port.
@@ -26,6 +26,8 @@ pub struct Process {
     pub readiness: Readiness,
     /// `/health`, `/ready`, `/metrics` and what the role adds.
     pub operations: Operations,
+    /// systemd, if it has started this process.
+    pub supervisor: Supervisor,
     /// When the process started: `READY_TIMEOUT` counts from here.
     pub started: Instant,
 }
@@ -42,6 +44,7 @@ impl Process {
             shutdown: Shutdown::new(),
             readiness,
             operations,
+            supervisor: Supervisor::of_this_process(),
             started: clock::now(),
         })
     }
@@ -54,6 +57,7 @@ impl Process {
             shutdown: self.shutdown.clone(),
             readiness: self.readiness.part(name),
             operations: self.operations.part(name),
+            supervisor: self.supervisor.clone(),
             started: self.started,
         }
     }

@@ -23,6 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -106,6 +107,21 @@ enum Finished {
     Nothing,
 }
 
+/// Shown by the lobby thread itself, once a second, that it runs.
+pub(crate) struct Alive {
+    /// For the registry, which else says `stalled`.
+    pub(crate) pulse: Arc<AtomicU64>,
+    /// For systemd, which else starts the process anew.
+    pub(crate) supervised: chassis::Pulse,
+}
+
+impl Alive {
+    fn beat(&self) {
+        self.pulse.fetch_add(1, Ordering::Relaxed);
+        self.supervised.beat();
+    }
+}
+
 /// All lobbies of this node and everything that reaches them.
 pub(crate) struct Driver {
     settings: Settings,
@@ -131,6 +147,7 @@ pub(crate) struct Driver {
     under_way: FuturesUnordered<BoxFuture<'static, Finished>>,
     rounds: Rounds,
     probes_under_way: usize,
+    alive: Alive,
 }
 
 impl Driver {
@@ -141,6 +158,7 @@ impl Driver {
         readiness: chassis::Readiness,
         health: Arc<HealthCell>,
         bridge: Bridge,
+        alive: Alive,
     ) -> Self {
         Self {
             rounds: Rounds::new(settings.session_ttl),
@@ -164,6 +182,7 @@ impl Driver {
             committing: false,
             under_way: FuturesUnordered::new(),
             probes_under_way: 0,
+            alive,
         }
     }
 

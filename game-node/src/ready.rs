@@ -45,7 +45,8 @@ enum ProbeError {
     Failed(String),
 }
 
-/// Tries until all has worked, or until the link's time is up; then this node is ready.
+/// Tries until all has worked, or until the link's time is up; then this node is ready. Goes on to
+/// show how the registry does, and never ends.
 pub(crate) async fn become_ready(
     config: &Config,
     process: &Process,
@@ -61,6 +62,19 @@ pub(crate) async fn become_ready(
     info!(node = %own.id, address = own.address, verified = own.verified, "ready");
     ready.send_replace(true);
     membership.ready().await;
+    follow_registry(membership, &presence).await;
+}
+
+/// Shows for ever whether the registry answers. Once ready, that alone takes nothing away.
+async fn follow_registry(membership: &Membership, check: &Check) {
+    let mut checks = membership.checks();
+    while checks.changed().await.is_ok() {
+        if checks.borrow_and_update().current {
+            check.pass("the last heartbeat was written");
+        } else {
+            check.fail("the registry can't be reached; what was known stays");
+        }
+    }
 }
 
 async fn presence_works(membership: &Membership, check: &Check) {

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 use crate::Config;
 use crate::ai::{BreakerLimits, Bridge, BridgeLimits};
-use crate::driver::{Driver, INBOX_MESSAGES, Inputs, Settings};
+use crate::driver::{Alive, Driver, INBOX_MESSAGES, Inputs, Settings};
 use crate::health::HealthCell;
 use crate::link::router;
 use crate::load::monitor;
@@ -84,6 +85,12 @@ pub async fn run(
         node: config.node_id.clone(),
         incarnation,
     };
+    let pulse = Arc::new(AtomicU64::new(0));
+    membership.watch_thread(Arc::clone(&pulse));
+    let alive = Alive {
+        pulse,
+        supervised: process.supervisor.watch(),
+    };
     let driver = Driver::new(
         settings(&config),
         Store::new(registry, owner),
@@ -91,6 +98,7 @@ pub async fn run(
         process.readiness.clone(),
         health,
         bridge(&config),
+        alive,
     );
     let (ready, is_ready) = watch::channel(false);
     let span = info_span!("game_node", id = %config.node_id);

@@ -18,6 +18,8 @@ pub struct Config {
     pub ready_timeout: Duration,
     /// `GATEWAY_SHARED_SECRET`: shown to game nodes on every link; empty: none is shown.
     pub shared_secret: Secret,
+    /// `OPERATOR_TOKEN`: who shows it may drain nodes; empty: nobody may.
+    pub operator_token: Secret,
     /// `SESSION_TTL`: open sessions are renewed four times in it.
     pub session_ttl: Duration,
     /// `ALLOWED_ORIGINS`: browsers on other pages are turned away; empty: none is.
@@ -53,6 +55,7 @@ impl Config {
             presence: PresenceConfig::default(),
             ready_timeout: Duration::from_secs(30),
             shared_secret: Secret::default(),
+            operator_token: Secret::default(),
             session_ttl: Duration::from_mins(30),
             allowed_origins: Vec::new(),
             trusted_proxies: Networks::default(),

@@ -71,8 +71,8 @@ pub enum Error {
     Registry(#[from] RegistryError),
 }
 
-/// Runs a gateway on `listener` until `process` is told to end and the players' sockets are
-/// closed. It is ready when `process.readiness` says so.
+/// Runs a gateway on `listener` until `process` is told to end, or operators ask it to leave, and
+/// the players' sockets are closed. It is ready when `process.readiness` says so.
 ///
 /// # Errors
 /// [`Error`] if it can't start; what fails later is tried again for ever.
@@ -82,6 +82,12 @@ pub async fn run(
     registry: Registry,
     process: Process,
 ) -> Result<(), Error> {
+    // Operators may end this gateway alone.
+    let shutdown = process.shutdown.child();
+    let process = Process {
+        shutdown,
+        ..process
+    };
     listener::prepare(&listener)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let address = listener.local_addr()?;
@@ -113,10 +119,14 @@ pub async fn run(
         );
     };
     let serving = tokio::spawn(serving);
+    let mut drain = gateway.membership.drain_requested();
     tokio::select! {
         () = following => {}
         () = process.shutdown.begun() => {}
+        // The sender lives in the membership, so this ends only when it turns true.
+        _ = drain.wait_for(|drain| *drain) => info!("operators ask this gateway to leave"),
     }
+    process.shutdown.begin();
     stop(&gateway, &process).await;
     serving.abort();
     gateway.links.close().await;

@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use crate::choice::{Candidate, choose};
 use crate::connections::Connections;
 use crate::link;
+use crate::operations::Inspections;
 use crate::outbox::Picture;
 use crate::session::Input;
 use crate::status::{NodeStatus, Overview};
@@ -45,6 +46,7 @@ pub(crate) struct Links {
     last_probe: AtomicU64,
     /// Probes under way, of this process' own start only.
     probes: Mutex<HashMap<u64, oneshot::Sender<Option<String>>>>,
+    pub(crate) inspections: Inspections,
 }
 
 struct Entry {
@@ -84,6 +86,7 @@ impl Links {
             tasks: TaskTracker::new(),
             last_probe: AtomicU64::new(0),
             probes: Mutex::default(),
+            inspections: Inspections::default(),
         })
     }
 
@@ -355,6 +358,7 @@ impl Links {
                     let _gone = waiting.send(failure);
                 }
             }
+            ToGateway::Inspected { request, lobby } => self.inspections.answered(request, lobby),
             // That a frame came is all that a pong says; a hello comes only once.
             ToGateway::Pong { .. } | ToGateway::Hello { .. } => {}
         }

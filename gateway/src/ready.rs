@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::{Check, Process};
+use chassis::{Check, Process, Pulse};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_tungstenite::connect_async;
 use tracing::{info, warn};
@@ -59,13 +59,18 @@ impl Checks {
         }
         gateway.membership.ready().await;
         info!("ready");
-        self.watch(&gateway).await;
+        let pulse = process.supervisor.watch();
+        tokio::join!(
+            self.watch(&gateway, &pulse),
+            follow_registry(&self.registry, &gateway)
+        );
     }
 
-    async fn watch(&self, gateway: &Gateway) {
+    async fn watch(&self, gateway: &Gateway, pulse: &Pulse) {
         let mut last_up = Instant::now();
         let mut cut_off = false;
         loop {
+            pulse.beat();
             let players = u32::try_from(gateway.admission.total()).unwrap_or(u32::MAX);
             gateway.membership.update(|own| own.players = players);
             if gateway.links.any_up() {
@@ -110,11 +115,24 @@ where
     }
 }
 
+/// Shows for ever whether the registry answers. Once ready, that alone takes nothing away.
+async fn follow_registry(check: &Check, gateway: &Gateway) {
+    let mut checks = gateway.membership.checks();
+    while checks.changed().await.is_ok() {
+        checks.borrow_and_update();
+        match registry_works(gateway) {
+            Ok(detail) => check.pass(detail),
+            Err(why) => check.fail(why),
+        }
+    }
+}
+
 fn registry_works(gateway: &Gateway) -> Result<String, String> {
     let checks = *gateway.membership.checks().borrow();
     match () {
         () if !checks.heartbeat_written => Err("no heartbeat was written yet".to_owned()),
         () if !checks.probe_heard => Err("no published probe came back yet".to_owned()),
+        () if !checks.current => Err("it can't be reached; what was known stays".to_owned()),
         () => Ok("a heartbeat was written, a probe came back".to_owned()),
     }
 }

@@ -21,7 +21,7 @@ const HASHED: &str = "/assets/";
 /// What `build.rs` found in `web/dist`; empty without a built client.
 const CLIENT: &[Asset] = include!(concat!(env!("OUT_DIR"), "/web_client.rs"));
 
-const NOT_BUILT: &str = include_str!("web/not_built.html");
+pub(crate) const NOT_BUILT: &str = include_str!("web/not_built.html");
 
 /// Routes of the page.
 pub(crate) fn routes() -> Router {
@@ -43,12 +43,12 @@ pub(crate) fn routes() -> Router {
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
 }
 
-fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+pub(crate) fn always(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
     SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
 }
 
 /// A file that keeps its name when it changes must be asked for anew; its `ETag` makes that cheap.
-async fn revalidate_unless_hashed(request: Request, next: Next) -> Response {
+pub(crate) async fn revalidate_unless_hashed(request: Request, next: Next) -> Response {
     let hashed = request.uri().path().starts_with(HASHED);
     let mut response = next.run(request).await;
     if !hashed {

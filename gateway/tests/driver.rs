@@ -11,6 +11,8 @@ mod client;
 mod limits;
 #[path = "driver/node.rs"]
 mod node;
+#[path = "driver/operations.rs"]
+mod operations;
 #[path = "driver/real.rs"]
 mod real;
 #[path = "driver/routing.rs"]
@@ -398,6 +400,10 @@ async fn operators_see_nodes_and_lobbies() {
     assert_eq!(
         (status, &lobby["owner"], &lobby["status"]),
         (200, &json!(Node::ID), &json!("waiting"))
+    );
+    assert_eq!(
+        (&lobby["seats"], &lobby["why"]),
+        (&Value::Null, &json!("its owner does not answer"))
     );
     assert_eq!(bench.gateway.operations("/lobbies/QQQQQQ").await.0, 404);
     bench

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::code::ErrorCode;
 use crate::id::{ConnectionId, LobbyCode, PlayerId, TokenHash};
-use crate::lobby::{AiLevel, Reaction};
+use crate::lobby::{AiLevel, LobbyStatus, Reaction};
 use crate::name::PlayerName;
 use crate::parts::{Fragment, OwnPart, SharedParts};
 use crate::player::SetOptions;
@@ -43,6 +43,13 @@ pub enum ToNode {
     Probe {
         /// Comes back in the answer.
         request: u64,
+    },
+    /// For operators: who sits in this lobby?
+    Inspect {
+        /// Comes back in the answer.
+        request: u64,
+        /// Which lobby.
+        code: LobbyCode,
     },
     /// What a player wants of a lobby.
     Ask(Ask),
@@ -165,6 +172,13 @@ pub enum ToGateway {
         /// What went wrong, or none.
         failure: Option<String>,
     },
+    /// Answers an inspection.
+    Inspected {
+        /// The inspection's.
+        request: u64,
+        /// What is known of it; none if this node does not have that lobby.
+        lobby: Option<Inspection>,
+    },
     /// How loaded the node is; after its hello and at every change.
     Status {
         /// Its level.
@@ -192,6 +206,30 @@ pub enum ToGateway {
         /// Why.
         reason: Parting,
     },
+}
+
+/// What operators may know of a lobby: neither cards nor names nor tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// Of the node's ownership.
+    pub epoch: u64,
+    /// The newest state's number.
+    pub seq: u64,
+    /// Where it is in its life.
+    pub status: LobbyStatus,
+    /// By seat number.
+    pub seats: Vec<InspectedSeat>,
+    /// People who watch.
+    pub spectators: u32,
+}
+
+/// What operators may know of a seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InspectedSeat {
+    /// Whether an AI plays it.
+    pub is_ai: bool,
+    /// Whether whoever plays it is here; an AI always is.
+    pub connected: bool,
 }
 
 /// What came of an [`Ask`].

@@ -88,6 +88,12 @@ impl Driver {
             ToNode::Hello { .. } => {}
             ToNode::Ping { nonce, .. } => self.gateways.send(link, ToGateway::Pong { nonce }),
             ToNode::Probe { request } => self.probe(link, request),
+            ToNode::Inspect { request, code } => {
+                let table = self.tables.get(&code);
+                let lobby = table.map(|table| table.lobby.inspect());
+                self.gateways
+                    .send(link, ToGateway::Inspected { request, lobby });
+            }
             ToNode::Ask(ask) => self.ask(link, ask),
             ToNode::Detach { code, connection } => {
                 let connection = Connection {

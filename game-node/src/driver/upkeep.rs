@@ -56,6 +56,7 @@ fn is_due(next: &mut Option<Instant>, every: Duration, at: Instant) -> bool {
 impl Driver {
     /// Once a second.
     pub(super) fn tick(&mut self) {
+        self.alive.beat();
         let at = now();
         if is_due(&mut self.rounds.next_touch, TOUCH_EVERY, at) && !self.rounds.touching {
             self.touch();

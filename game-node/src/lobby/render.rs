@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use protocol::limit::{MAX_SEATS, MIN_SEATS};
-use protocol::link::{Receiver, Show};
+use protocol::link::{InspectedSeat, Inspection, Receiver, Show};
 use protocol::lobby::{LobbyStatus, LobbyView};
 use protocol::parts::{Fragment, GameParts, OwnPart, SharedParts};
 use rules::{DealCommitment, Game, RevealedSeed, Seat, TableView};
@@ -46,6 +46,21 @@ impl Lobby {
             person.shown = seq;
         }
         shows
+    }
+
+    /// What operators may know: who sits where, and nothing of the game or of people.
+    pub fn inspect(&self) -> Inspection {
+        let seats = self.places.iter().map(|place| InspectedSeat {
+            is_ai: !place.is_person(),
+            connected: place.person().is_none_or(Person::is_here),
+        });
+        Inspection {
+            epoch: self.epoch,
+            seq: self.seq,
+            status: self.status(),
+            seats: seats.collect(),
+            spectators: u32::try_from(self.spectators.len()).expect("bounded"),
+        }
     }
 
     /// Everybody with their seat, or none for who watches.

@@ -6,7 +6,7 @@ mod moves;
 use std::time::Duration;
 
 use protocol::ErrorCode as Code;
-use protocol::link::{Parting, Request};
+use protocol::link::{InspectedSeat, Parting, Request};
 use protocol::lobby::{AiLevel, LobbyStatus, Reaction};
 use protocol::player::SetOptions;
 use rules::{Action, OptionsPatch, Suit};
@@ -380,6 +380,27 @@ fn who_comes_back_gets_the_events_that_they_missed() {
     assert_eq!((back.events.len(), others.events.len()), (2, 0));
     assert_eq!(back.to[0].connection, connection(1, 2).id);
     assert_eq!(table.show().len(), 1, "from now on like everybody");
+}
+
+/// By type there is no card, name or token in it; so what is there must be right.
+#[test]
+fn operators_see_who_sits_where() {
+    let mut table = playing();
+    table.goes_offline(1);
+    let inspection = table.lobby.inspect();
+    let view = table.view();
+    let seen = view.players.iter().map(|player| InspectedSeat {
+        is_ai: player.is_ai,
+        connected: player.connected,
+    });
+    assert_eq!(inspection.seats, seen.collect::<Vec<_>>());
+    assert!(!inspection.seats[1].connected && inspection.seats[0].connected);
+    assert_eq!(inspection.status, LobbyStatus::Playing);
+    assert_eq!(inspection.spectators, view.spectators);
+    assert_eq!(
+        (inspection.epoch, inspection.seq),
+        (table.lobby.epoch(), table.lobby.seq())
+    );
 }
 
 #[test]

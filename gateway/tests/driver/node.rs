@@ -297,6 +297,8 @@ fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
             request,
             failure: None,
         }],
+        // As a node whose lobby thread hangs.
+        ToNode::Inspect { .. } => Vec::new(),
         ToNode::Ask(ask) => {
             shared.asked.send((link, ask)).unwrap();
             Vec::new()

@@ -72,6 +72,33 @@ impl System {
     }
 }
 
+/// Through the gateway where none of its players is; and nothing of people or cards.
+#[tokio::test]
+async fn operators_see_who_sits_where_by_number() {
+    let system = System::start().await;
+    let (mut host, code) = system.host(0, "Secretive").await;
+    host.send(json!({ "type": "add_ai" })).await;
+    host.state(|state| names(state).len() == 2).await;
+    let path = format!("/lobbies/{code}");
+    let (status, lobby) = system.gateways[1].operations(&path).await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        lobby["seats"],
+        json!([
+            { "seat": 0, "is_ai": false, "connected": true },
+            { "seat": 1, "is_ai": true, "connected": true },
+        ])
+    );
+    assert_eq!(
+        (&lobby["status"], &lobby["spectators"], &lobby["why"]),
+        (&json!("waiting"), &json!(0), &Value::Null)
+    );
+    assert!(!lobby.to_string().contains("Secretive"));
+    drop(host);
+    let gone = |lobby: &Value| lobby["seats"][0]["connected"] == false;
+    system.gateways[1].until_operations(&path, gone).await;
+}
+
 fn start_node(id: &str, registry: &Registry) -> Process {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let operations = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -9,7 +9,10 @@ use crate::code::ErrorCode;
 use crate::decide::{self, Decide, DecideFailure, ToAi};
 use crate::event::{ReplacedBy, TableEvent};
 use crate::id::{ConnectionId, LobbyCode, PlayerId, Token, TokenHash};
-use crate::link::{Ask, Outcome, Parting, Person, Receiver, Request, Show, ToGateway, ToNode};
+use crate::link::{
+    Ask, InspectedSeat, Inspection, Outcome, Parting, Person, Receiver, Request, Show, ToGateway,
+    ToNode,
+};
 use crate::lobby::{AiLevel, LobbyStatus, LobbyView, PlayerView, Reaction};
 use crate::name::PlayerName;
 use crate::parts::{Fragment, GameParts, OwnPart, SharedParts};
@@ -226,6 +229,13 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
         ),
         ("probe", ToNode::Probe { request: 1 }),
         (
+            "inspect",
+            ToNode::Inspect {
+                request: 1,
+                code: code(),
+            },
+        ),
+        (
             "detach",
             ToNode::Detach {
                 code: code(),
@@ -298,6 +308,13 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
             },
         ),
         (
+            "inspected",
+            ToGateway::Inspected {
+                request: 1,
+                lobby: Some(inspection()),
+            },
+        ),
+        (
             "status",
             ToGateway::Status {
                 level: LoadLevel::Busy,
@@ -317,6 +334,17 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
             },
         ),
     ]
+}
+
+fn inspection() -> Inspection {
+    let seat = |is_ai, connected| InspectedSeat { is_ai, connected };
+    Inspection {
+        epoch: 1_764_460_800_000,
+        seq: 1_764_460_800_042,
+        status: LobbyStatus::Playing,
+        seats: vec![seat(false, true), seat(false, false), seat(true, true)],
+        spectators: 1,
+    }
 }
 
 pub(super) fn node_to_ai() -> Vec<(&'static str, ToAi)> {

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::ai::{BreakerLimits, Bridge, BridgeLimits};
-use crate::driver::{Driver, Finished, INBOX_MESSAGES, Inputs, Settings};
+use crate::driver::{Alive, Driver, Finished, INBOX_MESSAGES, Inputs, Settings};
 use crate::health::HealthCell;
 use crate::link::{FromLink, outbox};
 use crate::load::Load;
@@ -116,6 +116,10 @@ fn assemble(registry: &Registry, settings: Settings) -> (Driver, Inputs, Ends) {
     };
     let health = Arc::new(HealthCell::default());
     let readiness = process.readiness.clone();
+    let alive = Alive {
+        pulse: Arc::default(),
+        supervised: process.supervisor.watch(),
+    };
     let driver = Driver::new(
         settings,
         store,
@@ -123,6 +127,7 @@ fn assemble(registry: &Registry, settings: Settings) -> (Driver, Inputs, Ends) {
         readiness,
         health,
         bridge,
+        alive,
     );
     let ends = Ends {
         process,
@@ -393,7 +398,7 @@ impl Gateway {
             } => {
                 (self.level, self.accepting) = (Some(level), Some(accepting_games));
             }
-            ToGateway::Hello { .. } | ToGateway::Pong { .. } => {}
+            ToGateway::Hello { .. } | ToGateway::Pong { .. } | ToGateway::Inspected { .. } => {}
         }
     }
 

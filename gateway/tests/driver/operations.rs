@@ -1,0 +1,249 @@
+//! What operators see of a gateway and do there.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use chassis::environment::Secret;
+use registry::{
+    Incarnation, LeftReason, Membership, NodeId, Presence, PresenceConfig, Registry, Role,
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::bench::Bench;
+
+const CEILING: Duration = Duration::from_secs(10);
+
+/// A reader of `/nodes/events`.
+struct Watcher {
+    lines: Lines<BufReader<TcpStream>>,
+}
+
+impl Watcher {
+    async fn open(operations: SocketAddr) -> Self {
+        let stream = ask(operations, "GET", "/nodes/events", None).await;
+        let mut lines = BufReader::new(stream).lines();
+        while !lines.next_line().await.unwrap().unwrap().is_empty() {}
+        Self { lines }
+    }
+
+    /// The next event with its data; none at the end of the stream.
+    async fn next(&mut self) -> Option<(String, Value)> {
+        let mut name = None;
+        let reading = async {
+            loop {
+                let line = self.lines.next_line().await.unwrap()?;
+                if let Some(event) = line.strip_prefix("event: ") {
+                    name = Some(event.to_owned());
+                }
+                if let Some(data) = line.strip_prefix("data: ") {
+                    return Some((name.take()?, serde_json::from_str(data).unwrap()));
+                }
+            }
+        };
+        timeout(CEILING, reading).await.expect("an event in time")
+    }
+
+    /// The next one that is no heartbeat, of this node.
+    async fn next_of(&mut self, id: &str) -> (String, Value) {
+        loop {
+            let (name, data) = self.next().await.expect("the stream goes on");
+            if data["id"] == id {
+                return (name, data);
+            }
+        }
+    }
+}
+
+async fn ask(
+    operations: SocketAddr,
+    method: &str,
+    path: &str,
+    authorization: Option<&str>,
+) -> TcpStream {
+    let mut stream = TcpStream::connect(operations).await.unwrap();
+    let authorization =
+        authorization.map_or(String::new(), |value| format!("authorization: {value}\r\n"));
+    // HTTP/1.0: the answer comes as it is, and ends with the connection.
+    let request = format!("{method} {path} HTTP/1.0\r\nhost: test\r\n{authorization}\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn drain(bench: &Bench, id: &str, authorization: Option<&str>) -> String {
+    let operations = bench.gateway.process.operations.address();
+    let path = format!("/nodes/{id}/drain");
+    let mut stream = ask(operations, "POST", &path, authorization).await;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+fn status_of(answer: &str) -> u16 {
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+fn join(registry: &Registry, id: &str) -> Membership {
+    let own = Presence::new(
+        NodeId::new(id).unwrap(),
+        Role::new("ai").unwrap(),
+        Incarnation::new(uuid::Uuid::from_u128(7)),
+        "",
+        "1",
+    );
+    registry.join(own, PresenceConfig::default()).unwrap()
+}
+
+#[tokio::test]
+async fn a_watcher_gets_one_snapshot_and_then_what_happens() {
+    let bench = Bench::start().await;
+    let operations = bench.gateway.process.operations.address();
+    let mut watcher = Watcher::open(operations).await;
+
+    let (name, snapshot) = watcher.next().await.unwrap();
+    assert_eq!(name, "snapshot");
+    let ids: Vec<&str> = snapshot
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["game-fake", "gateway-one"], "the gateway itself, too");
+    assert_eq!(snapshot[0]["link"], "up");
+    assert_eq!(snapshot[1]["link"], Value::Null);
+    let (name, history) = watcher.next().await.unwrap();
+    assert_eq!(
+        (name.as_str(), history),
+        ("history", json!([])),
+        "who was there before has not joined"
+    );
+    let (name, beats) = watcher.next().await.unwrap();
+    assert_eq!((name.as_str(), &beats["current"]), ("beats", &json!(true)));
+    assert!(beats["last_seen"]["game-fake"].as_u64() <= beats["now"].as_u64());
+
+    let member = join(&bench.registry, "ai-one");
+    member.ready().await;
+    let (name, joined) = watcher.next_of("ai-one").await;
+    assert_eq!((name.as_str(), &joined["role"]), ("joined", &json!("ai")));
+    member.update(|own| own.load = registry::Load::Busy);
+    loop {
+        let (name, changed) = watcher.next_of("ai-one").await;
+        assert_eq!(name, "changed");
+        if changed["load"] == "busy" {
+            break;
+        }
+    }
+    member.leave().await;
+    let (name, left) = watcher.next_of("ai-one").await;
+    assert_eq!(
+        (name.as_str(), &left["reason"]),
+        ("left", &json!("goodbye"))
+    );
+    assert_eq!(left["reason"], json!(LeftReason::Goodbye));
+
+    let mut later = Watcher::open(operations).await;
+    assert_eq!(later.next().await.unwrap().0, "snapshot");
+    let (_, history) = later.next().await.unwrap();
+    let events: Vec<_> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|past| (past["event"].as_str().unwrap(), &past["node"]["id"]))
+        .collect();
+    let id = json!("ai-one");
+    assert_eq!(events, [("joined", &id), ("left", &id)]);
+
+    bench.gateway.process.shutdown.begin();
+    while watcher.next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn a_link_that_breaks_shows_at_once() {
+    let bench = Bench::start().await;
+    let mut watcher = Watcher::open(bench.gateway.process.operations.address()).await;
+    while watcher.next().await.unwrap().0 != "beats" {}
+    bench.node.drop_links();
+    let (name, changed) = watcher.next_of("game-fake").await;
+    assert_eq!(
+        (name.as_str(), &changed["link"]),
+        ("changed", &json!("down"))
+    );
+    let (_, changed) = watcher.next_of("game-fake").await;
+    assert_eq!(changed["link"], "up");
+}
+
+#[tokio::test]
+async fn watchers_are_bounded() {
+    let bench = Bench::start().await;
+    let operations = bench.gateway.process.operations.address();
+    let mut watchers = Vec::new();
+    for _ in 0..64 {
+        watchers.push(Watcher::open(operations).await);
+    }
+    let one_too_many = ask(operations, "GET", "/nodes/events", None).await;
+    let mut answer = String::new();
+    BufReader::new(one_too_many)
+        .read_line(&mut answer)
+        .await
+        .unwrap();
+    assert_eq!(status_of(&answer), 503);
+}
+
+#[tokio::test]
+async fn only_operators_drain_and_only_nodes_that_are_there() {
+    let token = "operators only";
+    let with = |config: &mut gateway::Config| {
+        config.operator_token = Secret::from(token.to_owned());
+    };
+    let bench = Bench::with(with).await;
+    let member = join(&bench.registry, "ai-one");
+    member.ready().await;
+    let listed = |nodes: &Value| nodes.to_string().contains("ai-one");
+    bench.gateway.until_operations("/nodes", listed).await;
+
+    for wrong in [None, Some("Bearer operators onl"), Some("Basic eA==")] {
+        let answer = drain(&bench, "ai-one", wrong).await;
+        assert_eq!(status_of(&answer), 401, "{wrong:?}");
+        assert!(
+            answer.to_lowercase().contains("www-authenticate: bearer"),
+            "{answer}"
+        );
+    }
+    let bearer = format!("Bearer {token}");
+    assert_eq!(
+        status_of(&drain(&bench, "ai-two", Some(&bearer)).await),
+        404
+    );
+    assert!(!*member.drain_requested().borrow());
+    assert_eq!(
+        status_of(&drain(&bench, "ai-one", Some(&bearer)).await),
+        202
+    );
+    let mut requested = member.drain_requested();
+    timeout(CEILING, requested.wait_for(|drain| *drain))
+        .await
+        .expect("it is asked in time")
+        .unwrap();
+}
+
+#[tokio::test]
+async fn without_a_token_set_nobody_drains() {
+    let bench = Bench::start().await;
+    for shown in [None, Some("Bearer "), Some("Bearer x")] {
+        assert_eq!(status_of(&drain(&bench, "game-fake", shown).await), 403);
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_is_drained_says_goodbye_and_ends() {
+    let bench = Bench::start().await;
+    let id = bench.gateway.id.clone();
+    bench.registry.request_drain(&id).await.unwrap();
+    let readiness = bench.gateway.process.readiness.clone();
+    bench.gateway.ended().await;
+    assert!(!readiness.is_ready());
+    let left = bench.registry.servers().await.unwrap();
+    assert!(left.iter().all(|node| node.id != id));
+}
