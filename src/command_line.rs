@@ -9,6 +9,8 @@ use clap::{Arg, Args, Command as Grammar, CommandFactory, FromArgMatches, Parser
 
 use crate::arena::ArenaCommand;
 use crate::loadtest::LoadtestCommand;
+use crate::lobby::LobbyCommand;
+use crate::nodes::NodesCommand;
 use crate::variables::{
     AiVariables, GameVariables, GatewayVariables, ListenVariables, Misconfigured,
     PresenceVariables, ProcessVariables,
@@ -49,6 +51,11 @@ pub(crate) enum Command {
     GameNode(GameNodeCommand),
     /// One process that decides for AI seats
     AiNode(AiNodeCommand),
+    /// Operators: who is there, who comes and goes, take a node out
+    #[command(subcommand)]
+    Nodes(NodesCommand),
+    /// Operators: who owns a lobby, and who sits there
+    Lobby(LobbyCommand),
     /// Ask the process on this host whether it is ready: exit 0 if so, else 1
     Health(HealthCommand),
     /// Play many whole games over real connections, check every state, report rates and latencies
@@ -151,7 +158,13 @@ impl CommandLine {
             Some(Command::Gateway(own)) => own.presence.check().and(own.gateway.check()),
             Some(Command::GameNode(own)) => own.presence.check().and(own.game.check()),
             Some(Command::AiNode(own)) => own.presence.check(),
-            Some(Command::Health(_) | Command::Loadtest(_) | Command::Arena(_)) => Ok(()),
+            Some(
+                Command::Nodes(_)
+                | Command::Lobby(_)
+                | Command::Health(_)
+                | Command::Loadtest(_)
+                | Command::Arena(_),
+            ) => Ok(()),
         };
         checked.map_err(Refused::Misconfigured)
     }

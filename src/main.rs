@@ -11,6 +11,9 @@ mod configuration;
 mod everything;
 mod health;
 mod loadtest;
+mod lobby;
+mod nodes;
+mod operations_port;
 mod role_threads;
 mod single;
 mod start;
@@ -21,6 +24,7 @@ use std::process::ExitCode;
 use registry::RegistryError;
 
 use crate::command_line::{Command, EXIT_MISCONFIGURED};
+use crate::operations_port::OperationsPort;
 use crate::variables::Misconfigured;
 
 fn main() -> ExitCode {
@@ -33,7 +37,9 @@ fn main() -> ExitCode {
         Some(Command::Gateway(command)) => single::gateway(&command),
         Some(Command::GameNode(command)) => single::game_node(&command),
         Some(Command::AiNode(command)) => single::ai_node(&command),
-        Some(Command::Health(command)) => health::ask(command.ops_addr),
+        Some(Command::Nodes(command)) => nodes::run(command),
+        Some(Command::Lobby(command)) => lobby::run(&command),
+        Some(Command::Health(command)) => health::ask(OperationsPort::new(command.ops_addr)),
         Some(Command::Loadtest(command)) => loadtest::run(command),
         Some(Command::Arena(command)) => {
             arena::run(&command);

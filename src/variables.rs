@@ -14,6 +14,7 @@ mod ai;
 mod game;
 mod gateway;
 mod listen;
+mod operators;
 mod presence;
 mod process;
 
@@ -21,6 +22,7 @@ pub(crate) use ai::AiVariables;
 pub(crate) use game::{GameVariables, LoadVariables};
 pub(crate) use gateway::GatewayVariables;
 pub(crate) use listen::ListenVariables;
+pub(crate) use operators::{OperatorsVariables, TokenVariables};
 pub(crate) use presence::PresenceVariables;
 pub(crate) use process::ProcessVariables;
 
@@ -46,7 +48,7 @@ impl Misconfigured {
 }
 
 /// A duration that must not be zero, such as an interval or a time to live.
-fn positive_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     match duration(text) {
         Ok(Duration::ZERO) => Err("must be longer than nothing".to_owned()),
         Ok(duration) => Ok(duration),

@@ -20,6 +20,8 @@ mod load;
 mod load_test;
 #[path = "system/lobbies.rs"]
 mod lobbies;
+#[path = "system/operators.rs"]
+mod operators;
 #[path = "system/refusals.rs"]
 mod refusals;
 #[path = "system/room.rs"]
