@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -83,6 +83,16 @@ impl Wizard {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
         kib.expect("in KiB").parse().expect("a number")
+    }
+
+    /// Waits until it has ended by itself.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let what = format!("{} has ended", self.name);
+        let child = &mut self.child;
+        eventually(&what, async || {
+            child.try_wait().expect("a child can be waited for")
+        })
+        .await
     }
 
     /// By which the operating system knows it.

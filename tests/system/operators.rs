@@ -108,7 +108,6 @@ async fn without_any_gateway_redis_says_who_is_there_and_takes_a_node_out() {
     let watch = Watch::start(&variables);
     let mut one = game_node("game-1", &url).ready().await;
     watch.line(&["joined", "game-1", "game"]);
-    watch.line(&["changed", "game-1", "ready"]);
     let _two = game_node("game-2", &url).ready().await;
 
     let list = prints(&["nodes", "list"], &variables);
@@ -190,7 +189,10 @@ async fn a_drained_node_takes_nothing_new_and_leaves_when_it_is_empty() {
     let more = PlayerMessage::AddAi(AddAi {
         level: AiLevel::Easy,
     });
-    hosts[0].ask(more, |state| seats_of(state) == 3).await.unwrap();
+    hosts[0]
+        .ask(more, |state| seats_of(state) == 3)
+        .await
+        .unwrap();
     hosts[0]
         .ask(PlayerMessage::LeaveLobby, |state| state.lobby.is_none())
         .await
@@ -226,7 +228,10 @@ async fn wrong_use_is_told_in_one_line() {
     let nobody = free_address().to_string();
     let asking = [("OPS_ADDR", nobody.as_str())];
     let (why, code) = fails(&["nodes", "list"], &asking);
-    assert!(why.contains(&format!("nobody answers at {nobody}")), "{why}");
+    assert!(
+        why.contains(&format!("nobody answers at {nobody}")),
+        "{why}"
+    );
     assert_eq!(code, Some(1));
     let url = format!("redis://{nobody}");
     let (why, code) = fails(&["nodes", "list"], &[("REDIS_URL", &url)]);
@@ -261,7 +266,9 @@ async fn systemd_is_told() {
     let hear = || {
         let mut message = [0; 512];
         let length = socket.recv(&mut message).expect("systemd hears in time");
-        String::from_utf8_lossy(&message[..length]).trim().to_owned()
+        String::from_utf8_lossy(&message[..length])
+            .trim()
+            .to_owned()
     };
     let patience = Duration::from_secs(4).as_micros().to_string();
     let notify = folder.to_str().unwrap();

@@ -17,6 +17,9 @@ use crate::operations_port::OperationsPort;
 /// Between two tries of a gateway that is away, and two looks at heartbeats.
 const EVERY: Duration = Duration::from_secs(1);
 
+/// How long a start may take before it is said that nobody answers.
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+
 /// The longest that a heartbeat may be away.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -59,6 +62,9 @@ async fn follow_registry(config: &RedisConfig, presence: PresenceConfig, news: &
         }
     };
     let mut events = observer.events();
+    // Until then nothing is lost: it has only just begun.
+    let patience = tokio::time::Instant::now() + CONNECT_WITHIN;
+    let mut was_current = false;
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -68,11 +74,15 @@ async fn follow_registry(config: &RedisConfig, presence: PresenceConfig, news: &
                 None => return,
             },
             _ = ticks.tick() => {
-                if observer.checks().borrow().current {
+                let current = observer.checks().borrow().current;
+                was_current |= current;
+                if current {
                     let last_seen = observer.servers().iter().map(|one| {
                         (one.id.as_str().to_owned(), one.last_seen)
                     }).collect();
                     News::Beats(chassis::clock::unix_milliseconds(), last_seen)
+                } else if !was_current && tokio::time::Instant::now() < patience {
+                    continue;
                 } else {
                     News::Lost("the registry can't be reached".to_owned())
                 }
