@@ -1,0 +1,35 @@
+/** What `GET /nodes` says of a process, as in `docs/protocol.md` §2. Times are the registry's, in epoch ms. */
+
+export type Role = 'gateway' | 'game' | 'ai'
+export type State = 'starting' | 'ready' | 'stalled' | 'draining'
+export type Load = 'normal' | 'busy' | 'overloaded'
+export type Link = 'up' | 'down'
+export type Reason = 'goodbye' | 'expired' | 'replaced'
+
+export type Node = {
+  id: string
+  /** Any word; these three are ours. */
+  role: Role | (string & {})
+  incarnation: string
+  address: string
+  state: State
+  verified: boolean
+  why: string | null
+  load: Load
+  accepting_games: boolean
+  players: number
+  lobbies: number
+  active_games: number
+  version: string
+  suspended: number
+  uncommitted: number
+  started_at: number
+  last_seen: number
+  link: Link | null
+}
+
+export type Left = Node & { reason: Reason }
+export type Beats = { now: number | null; current: boolean; last_seen: Record<string, number> }
+export type Past =
+  | { at: number | null; event: 'joined'; node: Node }
+  | { at: number | null; event: 'left'; node: Node; reason: Reason }

@@ -1,0 +1,115 @@
+/** Every text of the operators' page. */
+import type { Load, Reason, Role, State } from '../operations/node'
+import { age } from '../operations/age'
+
+const count = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`
+
+const roles: Record<Role, string> = { gateway: 'gateway', game: 'game node', ai: 'AI node' }
+
+const reasons: Record<Reason, string> = {
+  goodbye: 'said goodbye',
+  expired: 'heartbeat lapsed',
+  replaced: 'replaced by a later run',
+}
+
+export const operations = {
+  title: 'Wizard operations',
+  titleTrouble: (n: number): string => `(${n}) Wizard operations`,
+  at: (host: string): string => `seen from the gateway at ${host}`,
+  role: (role: string): string => roles[role as Role] ?? role,
+  states: { starting: 'starting', ready: 'ready', stalled: 'stalled', draining: 'draining' } satisfies Record<
+    State,
+    string
+  >,
+  gone: 'left',
+  loads: { normal: 'normal', busy: 'busy', overloaded: 'overloaded' } satisfies Record<Load, string>,
+  full: 'takes no games',
+  links: { up: 'up', down: 'down' },
+  none: '–',
+  columns: {
+    trouble: 'Node',
+    role: 'Role',
+    state: 'State',
+    load: 'Load',
+    players: 'Players',
+    lobbies: 'Lobbies',
+    games: 'Games',
+    trail: '10 min',
+    link: 'Link',
+    seen: 'Heartbeat',
+    up: 'Up for',
+    version: 'Version',
+    drain: 'Take out',
+  },
+  sortBy: (column: string): string => `Sort by ${column.toLowerCase()}`,
+  sortTrouble: 'What is wrong comes first',
+  trailHint: 'Players (blue) and games (green) of the last ten minutes',
+  trail: (players: number, games: number): string =>
+    `${count(players, 'player', 'players')}, ${count(games, 'game', 'games')} now`,
+  ago: (ms: number): string => `${age(ms)} ago`,
+  for: (ms: number): string => age(ms),
+  never: 'none yet',
+  totals: {
+    nodes: 'nodes',
+    players: 'players',
+    lobbies: 'lobbies',
+    games: 'games',
+    trouble: 'need a look',
+  },
+  allWell: 'All is well.',
+  trouble: {
+    stalled: 'the thread that serves does not run',
+    silent: (ms: number): string => `no heartbeat for ${age(ms)}`,
+    linkDown: 'no link from this gateway: players can’t be sent there',
+    overloaded: 'overloaded: no new games',
+    busy: 'busy',
+    unverified: (why: string | null): string => `unverified: ${why ?? 'can’t reach itself by its address'}`,
+    why: (why: string): string => why,
+    suspended: (n: number): string => `${count(n, 'lobby', 'lobbies')} suspended: can’t be saved`,
+    uncommitted: (n: number): string => `${count(n, 'lobby goes', 'lobbies go')} on unsaved`,
+    draining: (n: number): string =>
+      n === 0 ? 'leaving' : `leaving once ${count(n, 'lobby', 'lobbies')} ${n === 1 ? 'has' : 'have'} ended`,
+    slowStart: 'still not ready: its /ready says what is missing',
+  },
+  left: (reason: Reason, ms: number): string => `${reasons[reason]} ${age(ms)} ago`,
+  timeline: {
+    title: 'Joined and left',
+    empty: 'Nothing has joined or left since this gateway started.',
+    joined: 'joined',
+    left: (reason: Reason | null): string => (reason ? `left: ${reasons[reason]}` : 'left'),
+  },
+  connection: {
+    connecting: 'Connecting to the gateway …',
+    slow: 'The gateway does not answer. Trying on.',
+    lost: (ms: number): string =>
+      `Connection lost ${age(ms)} ago. Trying again; this is what was known then.`,
+    registryAway: 'The registry can’t be reached: this is the last known picture. Links show who lives.',
+    empty: 'No process is there yet.',
+    emptyHint: 'Start a game node and an AI node with the same REDIS_URL; they appear here by themselves.',
+  },
+  drain: {
+    action: 'Drain',
+    label: (id: string): string => `Drain ${id}`,
+    ask: (id: string): string => `Take ${id} out?`,
+    game: (lobbies: number): string =>
+      lobbies === 0
+        ? 'It takes nothing new and leaves at once: no lobby is there.'
+        : `It takes nothing new and leaves when its ${count(lobbies, 'lobby has', 'lobbies have')} ended, at the latest after its DRAIN_TIMEOUT.`,
+    lastGame: 'It is the last game node that is ready: without another one, its tables end.',
+    gateway: (players: number): string =>
+      `It closes ${count(players, 'connection', 'connections')}; the players come back through another gateway.`,
+    gatewayOwn: 'If it is the gateway that shows this page, the page goes with it.',
+    ai: 'Others decide for its seats; without another AI node, they move at random.',
+    token: 'Operators’ token',
+    go: 'Drain',
+    cancel: 'Cancel',
+    asking: 'Asking …',
+    asked: (id: string): string => `${id} was asked to leave.`,
+    refused: {
+      token: 'That is not the operators’ token.',
+      forbidden: 'This gateway has no OPERATOR_TOKEN: nobody may drain through it.',
+      unknown: 'No such node is there any more.',
+      failed: 'The gateway could not do it. Try again.',
+    },
+  },
+}
