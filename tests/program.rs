@@ -189,6 +189,10 @@ fn a_wrong_configuration_ends_with_78_and_names_the_variable() {
         (&[], "AI_WORKERS", "0"),
         (&[], "LOG_LEVEL", "verbose"),
         (&[], "LOG_FORMAT", "xml"),
+        (&[], "SESSION_TTL", "9000h"),
+        (&["game-node"], "ADVERTISE_ADDR", "game-1"),
+        (&["game-node"], "GATEWAY_SHARED_SECRET", "line\n"),
+        (&["ai-node"], "AI_SHARED_SECRET", "two\nlines"),
         (&[], "NODE_ID", "no spaces"),
         (&[], "REDIS_URL", "http://127.0.0.1"),
         // An empty variable counts as not set, and a single role needs this one.

@@ -66,6 +66,15 @@ impl PresenceVariables {
             let problem = format!("must be at least three times HEARTBEAT_INTERVAL ({least:?})");
             return Err(Misconfigured::new("PRESENCE_TTL", problem));
         }
+        for (name, secret) in [
+            ("GATEWAY_SHARED_SECRET", &self.gateway_shared_secret),
+            ("AI_SHARED_SECRET", &self.ai_shared_secret),
+        ] {
+            if !secret.fits_a_header() {
+                let problem = "must be one line, without a line's end";
+                return Err(Misconfigured::new(name, problem));
+            }
+        }
         Ok(())
     }
 }

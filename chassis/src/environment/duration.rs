@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
+/// Longer ones are slips, and more than timers and Redis can count.
+const LONGEST: Duration = Duration::from_hours(365 * 24);
+
 /// The text is not a duration.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "'{0}' is not a duration: write seconds (0.8) or a number with a unit (800ms, 5s, 30m, 1h)"
+    "'{0}' is not a duration: write seconds (0.8) or a number with a unit (800ms, 5s, 30m, 1h), up to a year"
 )]
 pub struct InvalidDuration(String);
 
 /// Reads seconds (`0.8`), or a number with one of the units `ms`, `s`, `m`, `h`.
 ///
 /// # Errors
-/// For everything else, e.g. a negative or endless number, or an unknown unit.
+/// For everything else, e.g. a negative or endless number, an unknown unit, or more than a year.
 pub fn duration(text: &str) -> Result<Duration, InvalidDuration> {
     let trimmed = text.trim();
     let unit_at = trimmed.find(|letter: char| letter.is_ascii_alphabetic());
@@ -29,6 +32,7 @@ pub fn duration(text: &str) -> Result<Duration, InvalidDuration> {
         .parse::<f64>()
         .ok()
         .and_then(|count| Duration::try_from_secs_f64(count * seconds_per_unit).ok())
+        .filter(|duration| *duration <= LONGEST)
         .ok_or_else(|| InvalidDuration(text.to_owned()))
 }
 
@@ -52,6 +56,7 @@ mod tests {
         check(" 1.5m ", 90_000);
         check("30m", 1_800_000);
         check("2h", 7_200_000);
+        check("8760h", 31_536_000_000);
         check("0", 0);
     }
 
@@ -69,6 +74,8 @@ mod tests {
             "NaN",
             "1s2",
             "1,5",
+            "8761h",
+            "999999999999h",
         ] {
             assert_eq!(duration(text), Err(InvalidDuration(text.to_owned())));
         }

@@ -24,6 +24,11 @@ impl Secret {
         !self.is_empty() && bool::from(self.0.as_bytes().ct_eq(presented))
     }
 
+    /// Whether it can be sent in a header. One from a file with a line's end at its end can't.
+    pub fn fits_a_header(&self) -> bool {
+        !self.0.chars().any(char::is_control)
+    }
+
     /// The text, to be sent to whom it authenticates us, and nowhere else.
     pub fn reveal(&self) -> &str {
         &self.0
@@ -64,6 +69,13 @@ mod tests {
         assert!(secret.matches(b"abc"));
         assert!(!secret.matches(b"abd") && !secret.matches(b"ab") && !secret.matches(b""));
         assert!(!Secret::default().matches(b""));
+    }
+
+    #[test]
+    fn lines_fit_no_header() {
+        let fits = |text: &str| Secret::from(text.to_owned()).fits_a_header();
+        assert!(fits("") && fits("two words") && fits("g\u{e9}heim"));
+        assert!(!fits("secret\n") && !fits("two\nlines") && !fits("\0"));
     }
 
     #[test]
