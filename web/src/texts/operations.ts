@@ -4,7 +4,7 @@ import { age } from '../operations/age'
 
 const count = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`
 
-const roles: Record<Role, string> = { gateway: 'gateway', game: 'game node', ai: 'AI node' }
+const roles: Record<Role, string> = { gateway: 'gateway', game: 'game', ai: 'AI' }
 
 const reasons: Record<Reason, string> = {
   goodbye: 'said goodbye',
@@ -23,7 +23,7 @@ export const operations = {
   >,
   gone: 'left',
   loads: { normal: 'normal', busy: 'busy', overloaded: 'overloaded' } satisfies Record<Load, string>,
-  full: 'takes no games',
+  full: 'full',
   links: { up: 'up', down: 'down' },
   none: '–',
   columns: {

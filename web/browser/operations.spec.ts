@@ -1,0 +1,164 @@
+/** The operators' page, by the real program and by gateways that say what no healthy fleet does. */
+import type { Page } from '@playwright/test'
+import { expect, node, test, TOKEN } from './operations'
+
+/** The ids as they stand, top down. */
+const ids = (page: Page): Promise<string[]> =>
+  page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-testid') ?? ''))
+
+test('every node appears, and one that is drained leaves greyed and with the reason', async ({
+  page,
+  wizard,
+}) => {
+  await expect(async () => {
+    await page.goto(wizard.address)
+  }).toPass()
+  for (const id of ['test-gateway', 'test-game-1', 'test-game-2', 'test-ai'])
+    await expect(page.getByTestId(`node-${id}`)).toHaveAttribute('data-state', 'ready')
+  await expect(page.getByTestId('node-test-game-1')).toContainText('up')
+  await expect(page.getByTestId('troubled')).toHaveText('All is well.')
+
+  await page.getByTestId('drain-test-game-2').click()
+  await page.getByTestId('operator-token').fill('guessed')
+  await page.getByTestId('drain-yes').click()
+  await expect(page.getByTestId('drain-refusal')).toContainText('not the operators’ token')
+  await page.getByTestId('operator-token').fill(TOKEN)
+  await page.getByTestId('drain-yes').click()
+  const left = page.getByTestId('node-test-game-2')
+  await expect(left).toHaveAttribute('data-state', 'left')
+  await expect(left).toContainText('said goodbye')
+  await expect(page.getByTestId('timeline').locator('li').first()).toContainText('left: said goodbye')
+  await expect.poll(async () => (await ids(page)).at(-1)).toBe('node-test-game-2')
+
+  // Whoever opens the page later sees it, too.
+  await page.reload()
+  await expect(left).toHaveAttribute('data-state', 'left')
+
+  await wizard.kill()
+  await expect(page.getByTestId('lost')).toBeVisible()
+  await expect(page.getByTestId('node-test-game-1')).toBeVisible()
+})
+
+test('what is wrong comes first, with the reason', async ({ page, gateway }) => {
+  gateway.nodes = [
+    node('fine'),
+    node('unreachable', { link: 'down' }),
+    node('odd', { verified: false, why: '10.9.9.9:7000: connection refused' }),
+    node('busy', { load: 'busy' }),
+    node('silent', { last_seen: Date.now() - 12_000 }),
+    node('front', { role: 'gateway', link: null }),
+  ]
+  gateway.keepBeating(['silent'])
+  await page.goto(gateway.address)
+  const row = (id: string) => page.getByTestId(`node-${id}`)
+  await expect(row('unreachable')).toContainText('no link from this gateway')
+  await expect(row('odd')).toContainText('unverified: 10.9.9.9:7000: connection refused')
+  await expect(row('silent')).toContainText(/no heartbeat for \d+ s/)
+  expect(await ids(page)).toEqual(
+    ['silent', 'unreachable', 'busy', 'odd', 'front', 'fine'].map((id) => `node-${id}`),
+  )
+  await expect(page.getByTestId('troubled')).toContainText('4')
+  await expect(page).toHaveTitle('(4) Wizard operations')
+
+  await page.getByRole('button', { name: 'Players' }).click()
+  gateway.nodes = gateway.nodes.map((one) => (one.id === 'fine' ? { ...one, players: 9 } : one))
+  gateway.say('changed', gateway.nodes[0])
+  await expect.poll(async () => (await ids(page))[0]).toBe('node-fine')
+})
+
+test('ages tick without news', async ({ page, gateway }) => {
+  gateway.nodes = [node('one')]
+  await page.goto(gateway.address)
+  const row = page.getByTestId('node-one')
+  const age = async (): Promise<number> => Number(/(\d+) s ago/.exec((await row.textContent()) ?? '')?.[1])
+  const first = await age()
+  await expect.poll(age).toBeGreaterThanOrEqual(first + 2)
+})
+
+test('says when the connection is lost, and comes back by itself', async ({ page, gateway }) => {
+  gateway.nodes = [node('one'), node('two')]
+  await page.goto(gateway.address)
+  await expect(page.getByTestId('node-one')).toBeVisible()
+  gateway.open = false
+  gateway.drop()
+  await expect(page.getByTestId('lost')).toContainText('Connection lost')
+  await expect(page.getByTestId('node-one')).toBeVisible()
+  await expect(page.getByTestId('drain-one')).toBeDisabled()
+  gateway.nodes = [node('two')]
+  gateway.open = true
+  await expect(page.getByTestId('lost')).toHaveCount(0)
+  await expect(page.getByTestId('node-one')).toHaveCount(0)
+})
+
+test('a stream that falls silent is opened anew', async ({ page, gateway }) => {
+  gateway.nodes = [node('one')]
+  await page.goto(gateway.address)
+  await expect(page.getByTestId('node-one')).toBeVisible()
+  gateway.open = false
+  await expect(page.getByTestId('lost')).toBeVisible()
+})
+
+test('says when the registry is away, and calls no heartbeat late then', async ({ page, gateway }) => {
+  gateway.nodes = [node('one', { last_seen: Date.now() - 60_000 })]
+  await page.goto(gateway.address)
+  await expect(page.getByTestId('node-one')).toContainText('no heartbeat')
+  gateway.beat({ current: false })
+  await expect(page.getByTestId('registry-away')).toBeVisible()
+  await expect(page.getByTestId('node-one')).not.toContainText('no heartbeat')
+})
+
+test('waits with a face, and says how to begin when nobody is there', async ({ page, gateway }) => {
+  gateway.open = false
+  await page.goto(gateway.address)
+  await expect(page.getByTestId('connecting')).toContainText('Connecting')
+  await expect(page.getByTestId('connecting')).toContainText('does not answer')
+  gateway.open = true
+  await expect(page.getByTestId('empty')).toContainText('No process is there yet')
+})
+
+test('a drain says what it means, and why it was refused', async ({ page, gateway }) => {
+  gateway.nodes = [node('last', { lobbies: 3 })]
+  gateway.drainStatus = 403
+  await page.goto(gateway.address)
+  await page.getByTestId('drain-last').click()
+  await expect(page.getByTestId('drain')).toContainText('its 3 lobbies have ended')
+  await expect(page.getByTestId('drain')).toContainText('last game node')
+  await page.getByTestId('operator-token').fill('x')
+  await page.getByTestId('drain-yes').click()
+  await expect(page.getByTestId('drain-refusal')).toContainText('no OPERATOR_TOKEN')
+  gateway.drainStatus = 202
+  await page.getByTestId('drain-yes').click()
+  await expect(page.getByTestId('said')).toHaveText('last was asked to leave.')
+  expect(gateway.drains.at(-1)).toEqual({ id: 'last', token: 'Bearer x' })
+  // Kept for the next one, in this page alone.
+  await page.getByTestId('drain-last').click()
+  await expect(page.getByTestId('operator-token')).toHaveValue('x')
+  expect(await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)])).toEqual(
+    [],
+  )
+})
+
+for (const width of [1440, 390]) {
+  test(`at ${width} pixels nothing is inline and nothing goes sideways`, async ({ page, gateway }) => {
+    const faults: string[] = []
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+    })
+    page.on('pageerror', (error) => faults.push(error.message))
+    gateway.nodes = [
+      node('a-game-node-with-quite-a-long-name.of-some-cluster', {
+        verified: false,
+        why: 'game-7.games.wizard.svc.cluster.local:7000: connection refused',
+        players: 1234,
+        lobbies: 400,
+        active_games: 399,
+      }),
+      node('front', { role: 'gateway', link: null, players: 12_345 }),
+    ]
+    await page.setViewportSize({ width, height: 844 })
+    await page.goto(gateway.address)
+    await expect(page.getByTestId('node-front')).toBeVisible()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    expect(faults).toEqual([])
+  })
+}
