@@ -247,3 +247,16 @@ async fn a_gateway_that_is_drained_says_goodbye_and_ends() {
     let left = bench.registry.servers().await.unwrap();
     assert!(left.iter().all(|node| node.id != id));
 }
+
+#[tokio::test]
+async fn players_are_never_served_the_operators_page() {
+    let bench = Bench::start().await;
+    for path in ["/operations.html", "/nodes", "/nodes/events"] {
+        assert_eq!(status_of(&bench.gateway.get(path).await), 404, "{path}");
+    }
+    let operations = bench.gateway.process.operations.address();
+    let mut page = String::new();
+    let mut stream = ask(operations, "GET", "/", None).await;
+    stream.read_to_string(&mut page).await.unwrap();
+    assert_eq!(status_of(&page), 200);
+}
