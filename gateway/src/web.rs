@@ -31,6 +31,9 @@ pub(crate) fn routes() -> Router {
         MemoryServe::new(CLIENT)
             .cache_control(CacheControl::Long)
             .html_cache_control(CacheControl::NoCache)
+            // In debug builds too, so that the tests see what players get.
+            .enable_brotli(true)
+            .enable_gzip(true)
             .into_router()
     };
     pages
