@@ -1,0 +1,140 @@
+//! What a gateway costs, beside `HAProxy` in the same minutes on the same machine.
+//!
+//! Both stand between the same players and the same backend, and carry the same messages: a short
+//! wish up, a table's picture down. The backend is this program once more; it speaks the nodes' link
+//! behind the gateway, and plain WebSocket behind `HAProxy`. Then 4,000 players sit and say nothing.
+//!
+//! `cargo bench --bench front_door`; without `HAProxy` its row is missing.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that can't go on fails")]
+
+#[path = "front_door/backend.rs"]
+mod backend;
+#[path = "front_door/players.rs"]
+mod players;
+#[path = "front_door/process.rs"]
+mod process;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use players::Load;
+use process::{Process, free_address};
+
+const IDLE_PLAYERS: u32 = 4_000;
+const ROUNDS: usize = 3;
+
+#[tokio::main]
+async fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, mode, redis] = &arguments[..]
+        && mode == "backend"
+    {
+        return backend::run(redis).await;
+    }
+    let redis_address = free_address();
+    let _redis = Process::spawn("redis-server", &redis_arguments(redis_address), &[]);
+    process::until_open(redis_address).await;
+    let redis = format!("redis://{redis_address}");
+    let itself = std::env::current_exe().unwrap();
+    let mut backend = Process::spawn(
+        itself.to_str().unwrap(),
+        &["backend".to_owned(), redis.clone()],
+        &[],
+    );
+    let direct: SocketAddr = backend.first_line().parse().unwrap();
+
+    let (listen, operations) = (free_address(), free_address());
+    let gateway = Process::spawn(
+        env!("CARGO_BIN_EXE_wizard"),
+        &["gateway".to_owned()],
+        &unlimited(listen, operations, &redis),
+    );
+    process::until_ready(operations).await;
+    let proxy = free_address();
+    let haproxy = haproxy(proxy, direct);
+    if haproxy.is_some() {
+        process::until_open(proxy).await;
+    }
+
+    println!("| through | p50 | p99 | CPU a message |");
+    println!("|---|---|---|---|");
+    for _ in 0..ROUNDS {
+        row("nothing", direct, Load::Plain, &backend).await;
+        if let Some(haproxy) = &haproxy {
+            row("HAProxy", proxy, Load::Plain, haproxy).await;
+        }
+        row("the gateway", listen, Load::Players, &gateway).await;
+    }
+
+    let before = gateway.resident_kib();
+    let sitting = players::sit(listen, IDLE_PLAYERS).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let grown = gateway.resident_kib().saturating_sub(before);
+    let each = f64::from(u32::try_from(grown).unwrap()) / f64::from(IDLE_PLAYERS);
+    println!(
+        "\n{IDLE_PLAYERS} players who sit and say nothing: {each:.1} KiB each ({grown} KiB more than {before} KiB)"
+    );
+    drop(sitting);
+}
+
+async fn row(name: &str, address: SocketAddr, load: Load, between: &Process) {
+    let before = between.cpu_seconds();
+    let report = players::play(address, load).await;
+    let micros = (between.cpu_seconds() - before) * 1e6 / f64::from(report.messages);
+    let cpu = if name == "nothing" {
+        "—".to_owned()
+    } else {
+        format!("{micros:.0} µs")
+    };
+    println!("| {name} | {:?} | {:?} | {cpu} |", report.p50, report.p99);
+}
+
+fn redis_arguments(address: SocketAddr) -> Vec<String> {
+    let arguments = ["--bind", "127.0.0.1", "--save", "", "--port"];
+    let mut arguments: Vec<String> = arguments.map(str::to_owned).into();
+    arguments.push(address.port().to_string());
+    arguments
+}
+
+fn unlimited(
+    listen: SocketAddr,
+    operations: SocketAddr,
+    redis: &str,
+) -> Vec<(&'static str, String)> {
+    let mut variables = vec![
+        ("LISTEN_ADDR", listen.to_string()),
+        ("OPS_ADDR", operations.to_string()),
+        ("REDIS_URL", redis.to_owned()),
+    ];
+    for limit in [
+        "MAX_CONNECTIONS",
+        "MAX_CONNECTIONS_PER_IP",
+        "MESSAGE_RATE",
+        "LOBBY_CREATE_RATE",
+        "ACCEPT_RATE",
+        "MAX_HTTP_CONCURRENCY",
+    ] {
+        variables.push((limit, "0".to_owned()));
+    }
+    variables
+}
+
+fn haproxy(listen: SocketAddr, backend: SocketAddr) -> Option<Process> {
+    let path = std::env::temp_dir().join(format!("front-door-{}.cfg", std::process::id()));
+    let mut file = std::fs::File::create(&path).unwrap();
+    write!(
+        file,
+        "defaults\n  mode http\n  timeout connect 10s\n  timeout client 75s\n  timeout server 75s\n  \
+         timeout tunnel 75s\nfrontend players\n  bind {listen}\n  maxconn 5000\n  default_backend \
+         wizard\nbackend wizard\n  server one {backend}\n"
+    )
+    .unwrap();
+    let arguments = [
+        "-db".to_owned(),
+        "-f".to_owned(),
+        path.to_str().unwrap().to_owned(),
+    ];
+    Process::try_spawn("haproxy", &arguments, &[])
+}
