@@ -100,7 +100,7 @@ impl<'a> Connection<'a> {
                     }
                     Some(Err(_)) | None => return Ending::Broken,
                 },
-                Some(input) = self.registered.inbox.recv() => input,
+                Some(input) = self.registered.inbox.recv() => *input,
                 Some(input) = self.errands.next(), if !self.errands.is_empty() => match input {
                     Some(input) => input,
                     None => continue,

@@ -32,7 +32,8 @@ struct Index {
 
 #[derive(Debug)]
 struct Handle {
-    inbox: mpsc::Sender<Input>,
+    /// Boxed, because a channel keeps room for 32 at least: for each player, most of whom are idle.
+    inbox: mpsc::Sender<Box<Input>>,
     /// Ends a connection whose inbox is full.
     end: CancellationToken,
     player: Option<PlayerId>,
@@ -43,7 +44,7 @@ struct Handle {
 pub(crate) struct Registered {
     connections: Arc<Connections>,
     pub(crate) id: ConnectionId,
-    pub(crate) inbox: mpsc::Receiver<Input>,
+    pub(crate) inbox: mpsc::Receiver<Box<Input>>,
     pub(crate) end: CancellationToken,
 }
 
@@ -112,7 +113,7 @@ impl Connections {
 
 impl Handle {
     fn give(&self, input: Input) {
-        if let Err(TrySendError::Full(_)) = self.inbox.try_send(input) {
+        if let Err(TrySendError::Full(_)) = self.inbox.try_send(Box::new(input)) {
             self.end.cancel();
         }
     }
