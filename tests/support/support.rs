@@ -10,18 +10,31 @@ pub(crate) mod redis;
 pub(crate) mod table;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// No wait for one thing takes longer; reached only when something is broken.
-pub(crate) const CEILING: Duration = Duration::from_secs(30);
+pub(crate) const CEILING: Duration = Duration::from_secs(90);
 
-/// An address that nobody uses just now.
+/// An address that nobody uses just now, and that the system gives to no outgoing connection before the process that it is
+/// for has bound it: from below the range of ports that Linux hands out by itself.
 pub(crate) fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has free ports");
-    listener
-        .local_addr()
-        .expect("a bound listener has an address")
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Tests run in processes of their own at the same time: each begins somewhere else.
+    let first = std::process::id().wrapping_mul(61);
+    for _ in 0..PORTS {
+        let drawn = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS;
+        let port = LOWEST_PORT + u16::try_from(drawn).expect("PORTS fits");
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+    panic!("no port from {LOWEST_PORT} on is free");
 }
+
+const LOWEST_PORT: u16 = 12_000;
+const PORTS: u32 = 20_000;
 
 /// Tries again and again until it works, and panics with what was waited for at the ceiling.
 pub(crate) async fn eventually<T>(what: &str, mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
