@@ -114,6 +114,11 @@ fn answers(message: ToNode) -> Vec<ToGateway> {
             request,
             failure: None,
         }],
+        // Only operators ask, and none are at work here.
+        ToNode::Inspect { request, .. } => vec![ToGateway::Inspected {
+            request,
+            lobby: None,
+        }],
         ToNode::Ask(ask) => done(&ask),
         ToNode::Detach { .. } => Vec::new(),
     }
