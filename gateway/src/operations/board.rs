@@ -121,8 +121,10 @@ impl State {
         let now = gateway.registry.now_ms();
         match event {
             Event::Joined(presence) => {
-                // Whoever was there before this gateway has not just joined.
-                let found = presence.started_at < gateway.membership.own().started_at
+                // Whoever was there before this gateway has not just joined. It does not know
+                // its own start (0) before its first heartbeat: whom it meets by then was there.
+                let own_start = gateway.membership.own().started_at;
+                let found = (own_start == 0 || presence.started_at <= own_start)
                     && !self.has_left(&presence.id);
                 let node = self.join(Node::new(gateway, presence));
                 if !found {
