@@ -120,7 +120,8 @@ fn answers(message: ToNode) -> Vec<ToGateway> {
             lobby: None,
         }],
         ToNode::Ask(ask) => done(&ask),
-        ToNode::Detach { .. } => Vec::new(),
+        // Nobody waits for more: its lobbies never move.
+        ToNode::Detach { .. } | ToNode::Claim { .. } | ToNode::Question { .. } => Vec::new(),
     }
 }
 

@@ -217,8 +217,8 @@ async fn write(
             }
             _ = ticks.tick() => {
                 let nonce = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let registry_reachable = links.registry_reachable();
-                batch.push(ToNode::Ping { nonce, registry_reachable });
+                let registry = links.sight();
+                batch.push(ToNode::Ping { nonce, registry });
             }
         }
         for message in batch.drain(..) {

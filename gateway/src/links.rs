@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chassis::environment::Secret;
-use protocol::link::{Show, ToGateway, ToNode};
+use protocol::link::{Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -359,14 +359,28 @@ impl Links {
                 }
             }
             ToGateway::Inspected { request, lobby } => self.inspections.answered(request, lobby),
-            // That a frame came is all that a pong says; a hello comes only once.
-            ToGateway::Pong { .. } | ToGateway::Hello { .. } => {}
+            // That a frame came is all that a pong says; a hello comes only once. Nothing is claimed, asked or
+            // handed over yet.
+            ToGateway::Pong { .. }
+            | ToGateway::Hello { .. }
+            | ToGateway::Claimed { .. }
+            | ToGateway::Knows { .. }
+            | ToGateway::HandsOver { .. }
+            | ToGateway::CommitsAgain => {}
         }
     }
 
-    /// Whether the registry answers, for the links' pings.
-    pub(crate) fn registry_reachable(&self) -> bool {
-        self.health.borrow().reachable
+    /// How this gateway fares with the registry, for the links' pings.
+    pub(crate) fn sight(&self) -> Sight {
+        let health = self.health.borrow();
+        if health.reachable {
+            return Sight::Reachable;
+        }
+        if health.run_id.is_none() {
+            return Sight::NeverReached;
+        }
+        let since_ms = u64::try_from(health.changed_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Sight::Away { since_ms }
     }
 
     fn show(&self, show: Show) {

@@ -129,7 +129,7 @@ async fn a_token_brings_its_player_back_to_the_table() {
     let attach = bench.node.ask().await;
     assert_eq!(
         (attach.code, &attach.request),
-        (seat.code, &Request::Attach)
+        (seat.code, &Request::Attach { shown: None })
     );
     assert!(attach.person.generation > seat.person.generation);
     bench.node.done(&attach);
@@ -200,7 +200,7 @@ async fn a_lost_link_moves_the_table_and_brings_it_back() {
     let attach = bench.node.ask().await;
     assert_eq!(
         (attach.code, &attach.request),
-        (seat.code, &Request::Attach)
+        (seat.code, &Request::Attach { shown: None })
     );
     bench.node.done(&attach);
     bench.node.show(seat.code, 7, &[attach.connection]);

@@ -6,6 +6,8 @@
 //! Every [`ToNode::Ask`] is answered by exactly one [`ToGateway::Answer`] with its number, after the change that it made has
 //! been committed. The answer comes before the partings and the picture that it led to. What a connection sees comes as [`ToGateway::Show`], and ends with [`ToGateway::Parted`].
 
+mod custody;
+
 use rules::Action;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -17,6 +19,8 @@ use crate::name::PlayerName;
 use crate::parts::{Fragment, OwnPart, SharedParts};
 use crate::player::SetOptions;
 use crate::server::LoadLevel;
+
+pub use custody::{Claim, Claimed, Handed, Known, KnownPerson, Question, Sight};
 
 /// Where a gateway dials a game node.
 pub const GATEWAY_LINK_PATH: &str = "/link/gateway";
@@ -36,8 +40,8 @@ pub enum ToNode {
     Ping {
         /// Comes back in the pong.
         nonce: u64,
-        /// Whether the gateway can reach the registry.
-        registry_reachable: bool,
+        /// How the gateway fares with the registry.
+        registry: Sight,
     },
     /// Opens, steps and deletes a lobby that nobody sees: is this node able to serve?
     Probe {
@@ -50,6 +54,20 @@ pub enum ToNode {
         request: u64,
         /// Which lobby.
         code: LobbyCode,
+    },
+    /// A lobby shall be this node's, since its owner can't be reached or has given it up.
+    Claim {
+        /// Comes back in the answer.
+        request: u64,
+        /// Which one.
+        claim: Claim,
+    },
+    /// Who knows what the registry does not?
+    Question {
+        /// Comes back in the answer.
+        request: u64,
+        /// What is asked.
+        question: Question,
     },
     /// What a player wants of a lobby.
     Ask(Ask),
@@ -110,8 +128,12 @@ pub enum Request {
     },
     /// To see the lobby without a seat.
     Watch,
-    /// Back at the seat, or the place to watch from, that this person has already; shows the whole picture.
-    Attach,
+    /// Back at the seat, or the place to watch from, that this person has already; shows the whole picture. Takes no
+    /// number: it is answered by [`Outcome::Attached`], and what the owner has not taken is sent again.
+    Attach {
+        /// The newest state that this connection was shown; what happened since comes with the picture.
+        shown: Option<u64>,
+    },
     /// Gives up the seat, or stops watching.
     Leave,
     /// `add_ai`.
@@ -195,6 +217,28 @@ pub enum ToGateway {
         /// What came of it.
         outcome: Outcome,
     },
+    /// Answers a claim.
+    Claimed {
+        /// The claim's.
+        request: u64,
+        /// What came of it.
+        outcome: Claimed,
+    },
+    /// Answers a question.
+    Knows {
+        /// The question's.
+        request: u64,
+        /// What is known; none if it is nothing.
+        known: Option<Known>,
+    },
+    /// This node alone can't commit: others shall take these lobbies over, which it shows no more. Sent in several
+    /// messages if they are many, and again on a new link.
+    HandsOver {
+        /// Each with its code.
+        lobbies: Vec<(LobbyCode, Handed)>,
+    },
+    /// This node commits again, and keeps what nobody has taken over.
+    CommitsAgain,
     /// What the players of one lobby on this gateway see now.
     Show(Show),
     /// This connection is at the table no longer.
@@ -238,6 +282,11 @@ pub struct InspectedSeat {
 pub enum Outcome {
     /// It was done, and is committed.
     Done,
+    /// Answers [`Request::Attach`]: it was done, and is committed.
+    Attached {
+        /// The last number of this connection that the lobby has taken: those after it have not been done.
+        taken: u64,
+    },
     /// It was not done, and nothing has changed.
     Refused {
         /// Why.

@@ -104,7 +104,7 @@ impl Driver {
     pub(super) fn answer(&mut self, asked: &Asked, outcome: Outcome) {
         let error = match &outcome {
             Outcome::Refused { code, .. } => Some(code.as_str()),
-            Outcome::Done | Outcome::NotOwner => None,
+            Outcome::Done | Outcome::Attached { .. } | Outcome::NotOwner => None,
         };
         self.metrics.answered(
             asked.name,
@@ -136,7 +136,7 @@ fn request_name(request: &Request) -> &'static str {
         Request::Create { .. } => "create",
         Request::Join { .. } => "join",
         Request::Watch => "watch",
-        Request::Attach => "attach",
+        Request::Attach { .. } => "attach",
         Request::Leave => "leave",
         Request::AddAi { .. } => "add_ai",
         Request::RemovePlayer { .. } => "remove_player",

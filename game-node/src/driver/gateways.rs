@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::link::{ToGateway, ToNode};
+use protocol::link::{Claimed, ToGateway, ToNode};
 use tracing::{debug, info};
 
 use super::{Driver, Finished, probe};
@@ -93,6 +93,17 @@ impl Driver {
                 let lobby = table.map(|table| table.lobby.inspect());
                 self.gateways
                     .send(link, ToGateway::Inspected { request, lobby });
+            }
+            // Nothing is taken over yet: another node shall.
+            ToNode::Claim { request, .. } => {
+                let outcome = Claimed::Refused;
+                self.gateways
+                    .send(link, ToGateway::Claimed { request, outcome });
+            }
+            ToNode::Question { request, .. } => {
+                let known = None;
+                self.gateways
+                    .send(link, ToGateway::Knows { request, known });
             }
             ToNode::Ask(ask) => self.ask(link, ask),
             ToNode::Detach { code, connection } => {

@@ -44,7 +44,7 @@ async fn try_everything(store: &Store, pace: Pace) -> Result<(), ProbeError> {
         code,
         public: false,
         name: "Probe".parse().expect("a name"),
-        wish: wish(0, Request::Attach),
+        wish: wish(0, Request::Attach { shown: None }),
     };
     let (mut lobby, _) = Lobby::found(now(), founding, Surroundings::default(), pace);
     let saved = lobby.save(now()).into();

@@ -40,7 +40,9 @@ impl Lobby {
         }
         match &wish.request {
             // A creation that comes here has been done, and asks again.
-            Request::Attach | Request::Create { .. } => self.come_back(standing, wish, effects)?,
+            Request::Attach { .. } | Request::Create { .. } => {
+                self.come_back(standing, wish, effects)?;
+            }
             Request::Join {
                 name,
                 only_if_public,
@@ -110,7 +112,7 @@ impl Lobby {
             Request::Create { .. }
             | Request::Join { .. }
             | Request::Watch
-            | Request::Attach
+            | Request::Attach { .. }
             | Request::Leave => unreachable!("handled before, for who has no seat too"),
         }
     }
@@ -181,7 +183,7 @@ fn seat_of(standing: Standing) -> Result<usize, Refusal> {
 fn only_comes(request: &Request) -> bool {
     matches!(
         request,
-        Request::Attach | Request::Create { .. } | Request::Join { .. } | Request::Watch
+        Request::Attach { .. } | Request::Create { .. } | Request::Join { .. } | Request::Watch
     )
 }
 

@@ -230,7 +230,7 @@ fn the_host_passes_on_after_a_minute_away_to_somebody_who_is_here() {
     table.wait(seconds(1));
     assert_eq!(table.view().host_id, id(2), "1 is away too");
     assert_eq!(table.names()[0], "Host", "the seat stays");
-    let wish = table.wish(0, 2, Request::Attach);
+    let wish = table.wish(0, 2, Request::Attach { shown: None });
     table.hears(wish).unwrap();
     assert_eq!(table.view().host_id, id(2), "the role does not come back");
 }
@@ -243,7 +243,7 @@ fn a_host_who_is_alone_and_away_passes_on_to_the_first_who_comes() {
     }
     table.wait(seconds(100));
     assert_eq!(table.view().host_id, id(0));
-    let wish = table.wish(1, 2, Request::Attach);
+    let wish = table.wish(1, 2, Request::Attach { shown: None });
     table.hears(wish).unwrap();
     assert_eq!(table.view().host_id, id(1));
 }
@@ -269,7 +269,7 @@ fn somebody_away_for_a_minute_can_be_replaced_and_takes_the_seat_back() {
         Code::NotInLobby,
         "not before they come back"
     );
-    let wish = table.wish(1, 2, Request::Attach);
+    let wish = table.wish(1, 2, Request::Attach { shown: None });
     let effects = table.hears(wish).unwrap();
     assert_eq!(sessions(&effects), [(id(1), SessionPlace::Here(None))]);
     assert_eq!(
@@ -283,10 +283,13 @@ fn somebody_away_for_a_minute_can_be_replaced_and_takes_the_seat_back() {
 #[test]
 fn a_newer_connection_takes_over_and_the_older_one_is_told() {
     let mut table = playing();
-    let wish = table.wish(1, 2, Request::Attach);
+    let wish = table.wish(1, 2, Request::Attach { shown: None });
     let effects = table.hears(wish).unwrap();
     assert_eq!(partings(&effects), [(connection(1, 1), Parting::TakenOver)]);
-    assert_eq!(table.refused(1, Request::Attach), Code::TakenOver);
+    assert_eq!(
+        table.refused(1, Request::Attach { shown: None }),
+        Code::TakenOver
+    );
     assert_eq!(table.refused(1, REACT), Code::TakenOver);
     table.goes_offline(1);
     assert!(
@@ -370,7 +373,7 @@ fn who_comes_back_gets_the_events_that_they_missed() {
         table.show();
         table.wait(seconds(2));
     }
-    let wish = table.wish(1, 2, Request::Attach);
+    let wish = table.wish(1, 2, Request::Attach { shown: None });
     table.hears(wish).unwrap();
     let mut shows = table.show();
     shows.sort_by_key(|show| show.to.len());

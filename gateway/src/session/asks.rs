@@ -192,7 +192,7 @@ impl Session {
 
     fn table_answered(&mut self, reply: Reply, outcome: Outcome) {
         match outcome {
-            Outcome::Done => {}
+            Outcome::Done | Outcome::Attached { .. } => {}
             Outcome::Refused {
                 code: ErrorCode::TakenOver,
                 ..

@@ -127,7 +127,7 @@ impl Goal {
 
     fn request(&self) -> Option<Request> {
         Some(match self {
-            Self::Return { .. } => Request::Attach,
+            Self::Return { .. } => Request::Attach { shown: None },
             Self::Join { name, .. } => Request::Join {
                 name: name.clone(),
                 only_if_public: false,

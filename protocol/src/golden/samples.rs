@@ -1,5 +1,6 @@
 //! One sample a message. A seeded game gives the states, so that they are pictures that a player can really see.
 
+use bytes::Bytes;
 use rules::{Action, Card, Game, OptionsPatch, Seat, SeatCount, Seed};
 use serde::Serialize;
 use serde_json::json;
@@ -10,8 +11,8 @@ use crate::decide::{self, Decide, DecideFailure, ToAi};
 use crate::event::{ReplacedBy, TableEvent};
 use crate::id::{ConnectionId, LobbyCode, PlayerId, Token, TokenHash};
 use crate::link::{
-    Ask, InspectedSeat, Inspection, Outcome, Parting, Person, Receiver, Request, Show, ToGateway,
-    ToNode,
+    Ask, Claim, Claimed, Handed, InspectedSeat, Inspection, Known, KnownPerson, Outcome, Parting,
+    Person, Question, Receiver, Request, Show, Sight, ToGateway, ToNode,
 };
 use crate::lobby::{AiLevel, LobbyStatus, LobbyView, PlayerView, Reaction};
 use crate::name::PlayerName;
@@ -182,7 +183,7 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
             },
         ),
         ("watch", Request::Watch),
-        ("attach", Request::Attach),
+        ("attach", Request::Attach { shown: Some(42) }),
         ("leave", Request::Leave),
         (
             "add_ai",
@@ -224,7 +225,7 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
             "ping",
             ToNode::Ping {
                 nonce: 7,
-                registry_reachable: true,
+                registry: Sight::Away { since_ms: 1500 },
             },
         ),
         ("probe", ToNode::Probe { request: 1 }),
@@ -233,6 +234,27 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
             ToNode::Inspect {
                 request: 1,
                 code: code(),
+            },
+        ),
+        (
+            "claim",
+            ToNode::Claim {
+                request: 1,
+                claim: Claim {
+                    code: code(),
+                    born: "00112233445566aa".to_owned(),
+                    epoch: 1_764_460_800_000,
+                    seq: 1_764_460_800_042,
+                    handed: Some(handed()),
+                    void_after_ms: 1_764_460_802_000,
+                },
+            },
+        ),
+        (
+            "question",
+            ToNode::Question {
+                request: 1,
+                question: Question::Session(token_hash()),
             },
         ),
         (
@@ -322,8 +344,32 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
             },
         ),
         ("answer_done", answer(Outcome::Done)),
+        ("answer_attached", answer(Outcome::Attached { taken: 3 })),
         ("answer_refused", answer(refused)),
         ("answer_not_owner", answer(Outcome::NotOwner)),
+        (
+            "claimed",
+            ToGateway::Claimed {
+                request: 1,
+                outcome: Claimed::Owned {
+                    epoch: 1_764_460_800_001,
+                },
+            },
+        ),
+        (
+            "knows",
+            ToGateway::Knows {
+                request: 1,
+                known: Some(known()),
+            },
+        ),
+        (
+            "hands_over",
+            ToGateway::HandsOver {
+                lobbies: vec![(code(), handed())],
+            },
+        ),
+        ("commits_again", ToGateway::CommitsAgain),
         ("show", ToGateway::Show(show)),
         (
             "parted",
@@ -334,6 +380,30 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
             },
         ),
     ]
+}
+
+fn handed() -> Handed {
+    Handed {
+        epoch: 1_764_460_800_000,
+        seq: 1_764_460_800_042,
+        born: "00112233445566aa".to_owned(),
+        status: "playing".to_owned(),
+        saved: Bytes::from_static(&[1, 128]),
+    }
+}
+
+fn known() -> Known {
+    Known {
+        code: code(),
+        born: "00112233445566aa".to_owned(),
+        epoch: 1_764_460_800_000,
+        suspended: false,
+        person: Some(KnownPerson {
+            player: person(1),
+            name: Some(name("Ada")),
+            generation: 1_764_460_800_000,
+        }),
+    }
 }
 
 fn inspection() -> Inspection {

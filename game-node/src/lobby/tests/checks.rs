@@ -39,7 +39,12 @@ fn who_may_not_is_told_the_first_reason_in_the_contracts_order() {
     check(playing(), 9, join("Eve"), Code::LobbyPlaying);
     check(finished(), 9, join("Eve"), Code::LobbyPlaying);
     check(waiting(), 9, Request::Leave, Code::NotInLobby);
-    check(waiting(), 9, Request::Attach, Code::NotInLobby);
+    check(
+        waiting(),
+        9,
+        Request::Attach { shown: None },
+        Code::NotInLobby,
+    );
     check(waiting(), 9, REACT, Code::NotInLobby);
     check(waiting(), 4, REACT, Code::Spectator);
     check(waiting(), 0, remove(0), Code::PlayerNotFound);

@@ -127,7 +127,7 @@ impl Session {
             return;
         };
         match outcome {
-            Outcome::Done => self.arrive(now),
+            Outcome::Done | Outcome::Attached { .. } => self.arrive(now),
             Outcome::Refused {
                 code: ErrorCode::TakenOver,
                 ..

@@ -57,7 +57,7 @@ impl Session {
 
     /// A place that was given up for lost has come after all, or will not.
     pub(in crate::session) fn abandoned_answered(&mut self, number: u64, outcome: &Outcome) {
-        if *outcome == Outcome::Done {
+        if matches!(outcome, Outcome::Done | Outcome::Attached { .. }) {
             let mut all = self.abandoned.iter_mut();
             if let Some(abandoned) = all.find(|abandoned| abandoned.number == number) {
                 abandoned.has_come = true;

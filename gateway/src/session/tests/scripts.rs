@@ -159,7 +159,7 @@ fn present_at(history: &[Event]) -> BTreeSet<(NodeId, LobbyCode)> {
                     Request::Create { .. }
                     | Request::Join { .. }
                     | Request::Watch
-                    | Request::Attach => present.insert(place.clone()),
+                    | Request::Attach { .. } => present.insert(place.clone()),
                     _ => false,
                 };
                 asked.insert(ask.number, place);

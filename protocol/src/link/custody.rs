@@ -1,0 +1,122 @@
+//! Between a gateway and a game node, when a lobby changes its owner: claims, what a suspended node hands over, and
+//! questions to all nodes when the registry can't answer them.
+//!
+//! The rules are in `docs/architecture.md`, "Owners change".
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{LobbyCode, PlayerId, TokenHash};
+use crate::name::PlayerName;
+
+/// A gateway wants a lobby owned by this node. Asked of the owner that the record names, it is the question whether it
+/// holds the lobby: who does answers [`Claimed::Owned`] at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Which lobby.
+    pub code: LobbyCode,
+    /// 16 hexadecimal digits, the life of this lobby.
+    pub born: String,
+    /// The highest epoch that the gateway has seen.
+    pub epoch: u64,
+    /// The highest `seq` that the gateway has seen.
+    pub seq: u64,
+    /// What a suspended owner has handed over.
+    pub handed: Option<Handed>,
+    /// The claim is void after this time of the registry's clock, in epoch ms.
+    pub void_after_ms: u64,
+}
+
+/// A lobby as an owner hands it over that can't commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handed {
+    /// Of the ownership that ends.
+    pub epoch: u64,
+    /// The state's number.
+    pub seq: u64,
+    /// 16 hexadecimal digits, the life of this lobby.
+    pub born: String,
+    /// The registry's word for where it is in its life.
+    pub status: String,
+    /// As in the registry.
+    pub saved: Bytes,
+}
+
+/// What came of a [`Claim`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claimed {
+    /// This node owns the lobby.
+    Owned {
+        /// Its epoch.
+        epoch: u64,
+    },
+    /// The record has moved on: look it up anew.
+    MovedOn,
+    /// There is no such lobby, or it has ended.
+    Gone,
+    /// The claim came too late: nothing was done.
+    Void,
+    /// The lobby was claimed too often lately.
+    Wait {
+        /// Try again after so long.
+        milliseconds: u64,
+    },
+    /// This node takes no lobby over, or gives this one away: it is going to stop, or is suspended.
+    Refused,
+    /// This node can't read what is saved, e.g. because a newer program wrote it. Nobody owns the lobby.
+    Unreadable,
+    /// The registry did not answer this node.
+    Unavailable,
+}
+
+/// What a gateway asks all nodes when the registry does not know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// Who holds this lobby?
+    Lobby(LobbyCode),
+    /// Who knows this session?
+    Session(TokenHash),
+}
+
+/// What a node knows of a [`Question`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// The lobby that it holds.
+    pub code: LobbyCode,
+    /// 16 hexadecimal digits, the life of that lobby.
+    pub born: String,
+    /// Of its ownership.
+    pub epoch: u64,
+    /// The node can't commit and shows nothing new.
+    pub suspended: bool,
+    /// Asked for a session: whose it is.
+    pub person: Option<KnownPerson>,
+}
+
+/// Somebody whose session a lobby's owner knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownPerson {
+    /// Who.
+    pub player: PlayerId,
+    /// What they are called at that table; none for who watches.
+    pub name: Option<PlayerName>,
+    /// The newest connection that the owner has seen.
+    pub generation: u64,
+}
+
+/// How a gateway fares with the registry, on each ping of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sight {
+    /// It answers.
+    Reachable,
+    /// It has not answered since this gateway's start.
+    NeverReached,
+    /// It does not answer any more.
+    Away {
+        /// For so long.
+        since_ms: u64,
+    },
+}
