@@ -382,7 +382,7 @@ async fn a_link_needs_its_secret_and_comes_directly() {
     gateway
         .says(&ToNode::Ping {
             nonce: 5,
-            registry_reachable: true,
+            registry: protocol::link::Sight::Reachable,
         })
         .await;
     while !matches!(gateway.hears().await, ToGateway::Pong { nonce: 5 }) {}

@@ -36,7 +36,7 @@ fn short() -> Request {
 fn code_of(outcome: &Outcome) -> Option<ErrorCode> {
     match outcome {
         Outcome::Refused { code, .. } => Some(*code),
-        Outcome::Done | Outcome::NotOwner => None,
+        Outcome::Done | Outcome::Attached { .. } | Outcome::NotOwner => None,
     }
 }
 
@@ -137,7 +137,7 @@ async fn the_newest_connection_has_the_seat_and_a_move_that_is_sent_twice_is_mad
         first.done(0, request).await;
     }
     second.generation = 2;
-    second.done(0, Request::Attach).await;
+    second.done(0, Request::Attach { shown: None }).await;
     first
         .until(|gateway| {
             gateway
@@ -192,7 +192,7 @@ async fn a_lost_gateway_takes_its_players_offline_and_their_seats_stay() {
         .await;
     let mut third = world.gateway(3);
     third.generation = 2;
-    third.done(1, Request::Attach).await;
+    third.done(1, Request::Attach { shown: None }).await;
     assert_eq!(third.lobby(1)["players"][1]["connected"], true);
 }
 

@@ -45,7 +45,7 @@ fn requests() -> impl Strategy<Value = Request> {
     prop_oneof![
         3 => Just(join("Ada")),
         1 => Just(Request::Watch),
-        2 => Just(Request::Attach),
+        2 => Just(Request::Attach { shown: None }),
         1 => Just(Request::Leave),
         3 => Just(Request::AddAi { level: AiLevel::Easy }),
         1 => other.clone().prop_map(|player| Request::RemovePlayer { player }),

@@ -298,7 +298,7 @@ fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
             failure: None,
         }],
         // As a node whose lobby thread hangs.
-        ToNode::Inspect { .. } => Vec::new(),
+        ToNode::Claim { .. } | ToNode::Question { .. } | ToNode::Inspect { .. } => Vec::new(),
         ToNode::Ask(ask) => {
             shared.asked.send((link, ask)).unwrap();
             Vec::new()

@@ -166,53 +166,6 @@ pub(super) fn server() -> Vec<(&'static str, ServerMessage)> {
 }
 
 pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
-    let requests = [
-        (
-            "create",
-            Request::Create {
-                born: "00112233445566aa".to_owned(),
-                name: name("Ada"),
-                public: true,
-            },
-        ),
-        (
-            "join",
-            Request::Join {
-                name: name("Ben"),
-                only_if_public: false,
-            },
-        ),
-        ("watch", Request::Watch),
-        ("attach", Request::Attach { shown: Some(42) }),
-        ("leave", Request::Leave),
-        (
-            "add_ai",
-            Request::AddAi {
-                level: AiLevel::Easy,
-            },
-        ),
-        ("remove_player", Request::RemovePlayer { player: person(2) }),
-        ("set_options", Request::SetOptions(some_options())),
-        ("start", Request::Start),
-        (
-            "act",
-            Request::Act {
-                action: Action::Bid { value: 1 },
-                turn: Some(3),
-            },
-        ),
-        (
-            "replace_player",
-            Request::ReplacePlayer { player: person(2) },
-        ),
-        (
-            "react",
-            Request::React {
-                reaction: Reaction::Oops,
-            },
-        ),
-        ("return_to_lobby", Request::ReturnToLobby),
-    ];
     let mut messages = vec![
         (
             "hello",
@@ -265,7 +218,7 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
             },
         ),
     ];
-    messages.extend(requests.map(|(name, request)| {
+    messages.extend(requests().into_iter().map(|(name, request)| {
         let person = Person {
             player: person(1),
             token: token_hash(),
@@ -283,6 +236,57 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
         )
     }));
     messages
+}
+
+/// Everything that a player may want.
+fn requests() -> Vec<(&'static str, Request)> {
+    vec![
+        (
+            "create",
+            Request::Create {
+                born: "00112233445566aa".to_owned(),
+                name: name("Ada"),
+                public: true,
+            },
+        ),
+        (
+            "join",
+            Request::Join {
+                name: name("Ben"),
+                only_if_public: false,
+            },
+        ),
+        ("watch", Request::Watch),
+        ("attach", Request::Attach { shown: Some(42) }),
+        ("leave", Request::Leave),
+        (
+            "add_ai",
+            Request::AddAi {
+                level: AiLevel::Easy,
+            },
+        ),
+        ("remove_player", Request::RemovePlayer { player: person(2) }),
+        ("set_options", Request::SetOptions(some_options())),
+        ("start", Request::Start),
+        (
+            "act",
+            Request::Act {
+                action: Action::Bid { value: 1 },
+                turn: Some(3),
+            },
+        ),
+        (
+            "replace_player",
+            Request::ReplacePlayer { player: person(2) },
+        ),
+        (
+            "react",
+            Request::React {
+                reaction: Reaction::Oops,
+            },
+        ),
+        ("return_to_lobby", Request::ReturnToLobby),
+    ]
 }
 
 pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {

@@ -398,7 +398,13 @@ impl Gateway {
             } => {
                 (self.level, self.accepting) = (Some(level), Some(accepting_games));
             }
-            ToGateway::Hello { .. } | ToGateway::Pong { .. } | ToGateway::Inspected { .. } => {}
+            ToGateway::Hello { .. }
+            | ToGateway::Pong { .. }
+            | ToGateway::Inspected { .. }
+            | ToGateway::Claimed { .. }
+            | ToGateway::Knows { .. }
+            | ToGateway::HandsOver { .. }
+            | ToGateway::CommitsAgain => {}
         }
     }
 

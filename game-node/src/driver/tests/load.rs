@@ -106,7 +106,7 @@ async fn an_overloaded_node_refuses_what_is_new_and_nothing_else() {
     gateway.done(0, ADD_AI).await;
     gateway.code = CODE.parse().unwrap();
     gateway.generation = 2;
-    gateway.done(1, Request::Attach).await;
+    gateway.done(1, Request::Attach { shown: None }).await;
     while let Some(request) = own_move(&mut gateway, 1).await {
         gateway.done(1, request).await;
     }
