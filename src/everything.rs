@@ -41,6 +41,7 @@ pub(crate) fn run(mut variables: EverythingVariables) -> anyhow::Result<()> {
         variables,
     };
     start::process(
+        "wizard",
         &parts.variables.process,
         9090,
         async |process, mut roles| {

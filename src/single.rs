@@ -31,13 +31,18 @@ pub(crate) fn gateway(command: &GatewayCommand) -> anyhow::Result<()> {
     )?;
     let address = advertised(listen.advertise_addr.as_deref(), listener.local_addr()?);
     let config = configuration::gateway(process, presence, gateway, id, address);
-    start::process(process, 9090, async |process, mut roles| {
-        warn_if_open("GATEWAY_SHARED_SECRET", &presence.gateway_shared_secret);
-        roles.spawn("gateway", Threads::Many, async move || {
-            Ok(::gateway::run(config, listener, registry.open()?, process).await?)
-        })?;
-        Ok(roles)
-    })
+    start::process(
+        "wizard-gateway",
+        process,
+        9090,
+        async |process, mut roles| {
+            warn_if_open("GATEWAY_SHARED_SECRET", &presence.gateway_shared_secret);
+            roles.spawn("gateway", Threads::Many, async move || {
+                Ok(::gateway::run(config, listener, registry.open()?, process).await?)
+            })?;
+            Ok(roles)
+        },
+    )
 }
 
 /// Runs a game node until it is told to stop.
@@ -59,12 +64,17 @@ pub(crate) fn game_node(command: &GameNodeCommand) -> anyhow::Result<()> {
     )?;
     let address = advertised(listen.advertise_addr.as_deref(), listener.local_addr()?);
     let config = configuration::game_node(process, presence, game, id, address, CpuOf::Process);
-    start::process(process, 9091, async |process, mut roles| {
-        roles.spawn("lobbies", Threads::One, async move || {
-            Ok(::game_node::run(config, listener, registry.open()?, process).await?)
-        })?;
-        Ok(roles)
-    })
+    start::process(
+        "wizard-game-node",
+        process,
+        9091,
+        async |process, mut roles| {
+            roles.spawn("lobbies", Threads::One, async move || {
+                Ok(::game_node::run(config, listener, registry.open()?, process).await?)
+            })?;
+            Ok(roles)
+        },
+    )
 }
 
 /// Runs an AI node until it is told to stop.
@@ -80,13 +90,18 @@ pub(crate) fn ai_node(command: &AiNodeCommand) -> anyhow::Result<()> {
     let registry = RegistrySource::shared(presence)?;
     let id = start::node_id(presence, "ai", "")?;
     let config = configuration::ai_node(process, presence, ai, id);
-    start::process(process, 9092, async |process, mut roles| {
-        warn_if_open("AI_SHARED_SECRET", &presence.ai_shared_secret);
-        roles.spawn("ai", Threads::One, async move || {
-            Ok(::ai_node::run(config, registry.open()?, process).await?)
-        })?;
-        Ok(roles)
-    })
+    start::process(
+        "wizard-ai-node",
+        process,
+        9092,
+        async |process, mut roles| {
+            warn_if_open("AI_SHARED_SECRET", &presence.ai_shared_secret);
+            roles.spawn("ai", Threads::One, async move || {
+                Ok(::ai_node::run(config, registry.open()?, process).await?)
+            })?;
+            Ok(roles)
+        },
+    )
 }
 
 /// Where a single role listens if nothing else is said: other hosts must reach it.

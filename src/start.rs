@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use chassis::{Metrics, Process, telemetry};
+use chassis::{Process, telemetry};
 use registry::{Lifetimes, NodeId, PresenceConfig, RedisConfig, Registry, RegistryError, Role};
 
 use crate::address::bind;
@@ -11,11 +11,12 @@ use crate::chance;
 use crate::role_threads::RoleThreads;
 use crate::variables::{Misconfigured, PresenceVariables, ProcessVariables};
 
-/// Sets up the process, lets `start` start its roles, and waits until all of them have ended.
+/// Sets up the process, which telemetry knows as `service`, lets `start` start its roles, and waits until all of them have ended.
 ///
 /// # Errors
 /// Whatever stops the start, or the first fault of a role.
 pub(crate) fn process<F>(
+    service: &'static str,
     variables: &ProcessVariables,
     operations_port: u16,
     start: impl FnOnce(Process, RoleThreads) -> F,
@@ -25,8 +26,8 @@ where
 {
     let operations = SocketAddr::from((Ipv4Addr::LOCALHOST, operations_port));
     let operations = bind("OPS_ADDR", variables.ops_addr.unwrap_or(operations))?;
-    let _telemetry = telemetry::start(&variables.log_level, variables.log_format())?;
-    let process = Process::start(operations, Metrics::install()?)?;
+    let telemetry = telemetry::start(service, &variables.log_level, variables.log_format())?;
+    let process = Process::start(operations, telemetry.metrics())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

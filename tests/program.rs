@@ -359,29 +359,3 @@ fn everything_says_ready_once_it_plays_and_ends_well_when_told_to() {
     );
     assert_eq!(log, "", "nothing in a healthy life is worth a warning");
 }
-
-#[test]
-fn traces_go_to_the_collector_that_is_named() {
-    let collector = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", collector.local_addr().unwrap());
-    let (sender, asked) = mpsc::channel();
-    thread::spawn(move || {
-        for stream in collector.incoming() {
-            let mut stream = stream.unwrap();
-            let mut request = String::new();
-            BufReader::new(&stream).read_line(&mut request).unwrap();
-            // The test may have what it wants already.
-            let _ = sender.send(request);
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-            );
-        }
-    });
-    let mut running = Running::start(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &address)]);
-    running.ready();
-    let (code, log) = running.stop();
-    assert_eq!(code, Some(0), "{log}");
-    let request = asked.recv_timeout(PATIENCE).expect("nothing was exported");
-    assert_eq!(request, "POST /v1/traces HTTP/1.1\r\n");
-}

@@ -18,6 +18,7 @@ mod resource;
 pub mod shutdown;
 pub mod supervisor;
 pub mod telemetry;
+pub mod trace;
 
 pub use metrics::Metrics;
 pub use operations::Operations;

@@ -2,16 +2,25 @@
 
 use std::env;
 
+use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;
 
-/// `wizard`, unless OpenTelemetry's own variables say otherwise.
-pub(crate) fn own() -> Resource {
-    let resource = Resource::builder();
-    let named = env::var_os("OTEL_SERVICE_NAME").is_some();
-    let resource = if named {
+/// `service`, unless OpenTelemetry's own variables say otherwise, and what tells this run of it from
+/// the others that send to the same collector.
+pub(crate) fn own(service: &'static str) -> Resource {
+    let run = format!(
+        "{}-{}",
+        std::process::id(),
+        crate::clock::unix_milliseconds()
+    );
+    let resource = Resource::builder()
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attribute(KeyValue::new("service.instance.id", run));
+    let is_named = env::var_os("OTEL_SERVICE_NAME").is_some_and(|name| !name.is_empty());
+    let resource = if is_named {
         resource
     } else {
-        resource.with_service_name("wizard")
+        resource.with_service_name(service)
     };
     resource.build()
 }

@@ -1,0 +1,71 @@
+//! The way to a collector: OTLP over gRPC or HTTP, by OpenTelemetry's own variables.
+//!
+//! They are read where the library reads its others, unlike all of ours. Which of them count here is
+//! only what says whether there is a collector at all; everything else (protocol, headers, time-outs,
+//! sampler, intervals) is the library's to read.
+
+use std::env;
+
+use opentelemetry_otlp::{MetricExporter, SpanExporter};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tokio::runtime::Runtime;
+
+use super::Error;
+
+/// What goes to a collector, and the thread that carries it.
+#[derive(Debug)]
+pub(super) struct Collector {
+    pub(super) traces: Option<SdkTracerProvider>,
+    pub(super) metrics: Option<MetricExporter>,
+    /// Carries the connection, if it is gRPC.
+    pub(super) runtime: Runtime,
+}
+
+impl Collector {
+    /// Nothing if no collector is named.
+    pub(super) fn of_this_environment(resource: &Resource) -> Result<Option<Self>, Error> {
+        let (traces, metrics) = (is_wanted("TRACES"), is_wanted("METRICS"));
+        if !traces && !metrics {
+            return Ok(None);
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("telemetry")
+            .enable_all()
+            .build()?;
+        // A connection over gRPC belongs to the runtime in which it is made.
+        let (traces, metrics) = {
+            let _inside = runtime.enter();
+            (
+                traces.then(|| SpanExporter::builder().build()),
+                metrics.then(|| MetricExporter::builder().build()),
+            )
+        };
+        let provider = |exporter: SpanExporter| {
+            SdkTracerProvider::builder()
+                .with_batch_exporter(exporter)
+                .with_resource(resource.clone())
+                .build()
+        };
+        Ok(Some(Self {
+            traces: traces.transpose()?.map(provider),
+            metrics: metrics.transpose()?,
+            runtime,
+        }))
+    }
+}
+
+/// Whether this signal has somewhere to go, and nobody has said that it shall not.
+fn is_wanted(signal: &str) -> bool {
+    let value = |name: &str| env::var(name).unwrap_or_default();
+    let is_named = [
+        "OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(),
+        format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"),
+    ]
+    .iter()
+    .any(|name| !value(name).is_empty());
+    is_named
+        && !value("OTEL_SDK_DISABLED").eq_ignore_ascii_case("true")
+        && value(&format!("OTEL_{signal}_EXPORTER")) != "none"
+}
