@@ -32,3 +32,5 @@ mod secrecy;
 mod sessions;
 #[path = "system/start.rs"]
 mod start;
+#[path = "system/telemetry.rs"]
+mod telemetry;

@@ -153,6 +153,7 @@ fn request(game: &Game, seat: Seat, level: AiLevel, chance: &mut ChaCha8Rng) -> 
         observation: game.observe(Some(seat)),
         plays: game.plays().to_vec(),
         timeout_ms: 5000,
+        trace: None,
     }
 }
 

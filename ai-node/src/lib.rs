@@ -11,6 +11,7 @@
 pub mod arena;
 mod config;
 mod links;
+mod metrics;
 pub mod policy;
 pub mod pool;
 mod probe;

@@ -72,23 +72,29 @@ pub trait Policy: Send + Sync {
 ///
 /// Chance is drawn from the request's id, so that a request decides the same wherever it is asked.
 pub fn decide(request: &Decide, budget: Budget) -> Option<Action> {
+    decide_by(request, budget).map(|(action, _)| action)
+}
+
+/// The same, with the name of the policy that has decided.
+pub(crate) fn decide_by(request: &Decide, budget: Budget) -> Option<(Action, &'static str)> {
     let mut chance = ChaCha8Rng::seed_from_u64(request.request_id.as_u64_pair().0);
     let situation = Situation::of(request);
     let sampled = match request.level {
         AiLevel::Hard => monte_carlo::decide(request, &situation.actions, budget, &mut chance),
         AiLevel::Normal | AiLevel::Easy => None,
     };
-    let action = match request.level {
-        AiLevel::Easy => Slips::default().decide(&situation, &mut chance),
-        AiLevel::Normal | AiLevel::Hard => {
-            sampled.or_else(|| Heuristic.decide(&situation, &mut chance))
+    let (action, policy) = match (request.level, sampled) {
+        (_, Some(action)) => (action, "monte_carlo"),
+        (AiLevel::Easy, None) => (Slips::default().decide(&situation, &mut chance)?, "slips"),
+        (AiLevel::Normal | AiLevel::Hard, None) => {
+            (Heuristic.decide(&situation, &mut chance)?, "heuristic")
         }
-    }?;
+    };
     debug_assert!(
         request.observation.own.legal_actions.contains(&action),
         "{action:?}"
     );
-    Some(action)
+    Some((action, policy))
 }
 
 #[cfg(test)]

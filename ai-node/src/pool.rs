@@ -12,17 +12,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use chassis::clock;
+use chassis::trace::TraceContext;
+use protocol::TraceParent;
 use protocol::decide::{Decide, DecideFailure};
 use registry::Load;
 use rules::Action;
 use tokio::sync::oneshot;
 
+use crate::metrics::{Metrics, Outcome};
 use crate::policy::{self, Budget};
 
 /// Worlds that a hard seat samples for a move: more are hardly stronger, and cost as much again.
 pub const WORLDS: u32 = 160;
 /// A hard seat thinks no longer than this, nor than half of the time that its request has left.
 pub const LONGEST_THOUGHT: Duration = Duration::from_millis(100);
+
+/// Instead of a policy's name, where none was asked.
+const NO_POLICY: &str = "none";
 
 /// What comes of a request; nothing at all if its time had passed before a worker got to it.
 pub type Answer = Result<Action, DecideFailure>;
@@ -34,12 +40,14 @@ pub struct Pool {
     /// Requests that may wait.
     room: usize,
     counters: Arc<Counters>,
+    metrics: Arc<Metrics>,
 }
 
 /// What the workers share.
 struct Shared {
     inbox: Mutex<Receiver<Job>>,
     counters: Arc<Counters>,
+    metrics: Arc<Metrics>,
     room: usize,
 }
 
@@ -66,6 +74,7 @@ struct Counters {
 
 struct Job {
     request: Box<Decide>,
+    asked: Instant,
     /// Nobody waits for the move any more after this.
     useful_until: Instant,
     answer: oneshot::Sender<Answer>,
@@ -79,9 +88,11 @@ impl Pool {
     pub fn start(workers: NonZeroUsize, queue: NonZeroUsize) -> std::io::Result<Self> {
         let (jobs, inbox) = sync_channel(queue.get());
         let counters = Arc::new(Counters::default());
+        let metrics = Arc::new(Metrics::new());
         let shared = Arc::new(Shared {
             inbox: Mutex::new(inbox),
             counters: Arc::clone(&counters),
+            metrics: Arc::clone(&metrics),
             room: queue.get(),
         });
         for number in 1..=workers.get() {
@@ -94,6 +105,7 @@ impl Pool {
             jobs,
             room: queue.get(),
             counters,
+            metrics,
         })
     }
 
@@ -103,10 +115,12 @@ impl Pool {
     /// [`DecideFailure::Overloaded`] at once if the queue is full.
     pub fn submit(&self, request: Box<Decide>) -> Result<oneshot::Receiver<Answer>, DecideFailure> {
         let (answer, receiver) = oneshot::channel();
-        let useful_until = clock::now() + Duration::from_millis(u64::from(request.timeout_ms));
+        let asked = clock::now();
+        let useful_until = asked + Duration::from_millis(u64::from(request.timeout_ms));
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         match self.jobs.try_send(Job {
             request,
+            asked,
             useful_until,
             answer,
         }) {
@@ -114,6 +128,8 @@ impl Pool {
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
                 self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
                 self.counters.refused.fetch_add(1, Ordering::Relaxed);
+                self.metrics
+                    .decided(Duration::ZERO, NO_POLICY, Outcome::Refused);
                 Err(DecideFailure::Overloaded)
             }
         }
@@ -160,9 +176,21 @@ impl Shared {
             let now = clock::now();
             if job.answer.is_closed() || now >= job.useful_until {
                 self.counters.late.fetch_add(1, Ordering::Relaxed);
+                let waited = now.saturating_duration_since(job.asked);
+                self.metrics.decided(waited, NO_POLICY, Outcome::Late);
                 continue;
             }
-            let answer = decide(&job.request, self.budget(waiting, now, job.useful_until));
+            let decided = decide(&job.request, self.budget(waiting, now, job.useful_until));
+            let (policy, outcome) = match decided {
+                Ok((_, policy)) => (policy, Outcome::Decided),
+                Err(DecideFailure::NothingToDecide) => (NO_POLICY, Outcome::NothingToDecide),
+                Err(DecideFailure::Internal | DecideFailure::Overloaded) => {
+                    (NO_POLICY, Outcome::Internal)
+                }
+            };
+            let took = clock::now().saturating_duration_since(job.asked);
+            self.metrics.decided(took, policy, outcome);
+            let answer = decided.map(|(action, _)| action);
             if answer.is_ok() {
                 self.counters.decided.fetch_add(1, Ordering::Relaxed);
             }
@@ -186,9 +214,11 @@ impl Shared {
 }
 
 /// A policy that panics costs one answer, not the worker.
-fn decide(request: &Decide, budget: Budget) -> Answer {
-    match catch_unwind(AssertUnwindSafe(|| policy::decide(request, budget))) {
-        Ok(Some(action)) => Ok(action),
+fn decide(request: &Decide, budget: Budget) -> Result<(Action, &'static str), DecideFailure> {
+    let trace = TraceContext::read(request.trace.as_ref().map(TraceParent::as_str));
+    let _log = trace.enter();
+    match catch_unwind(AssertUnwindSafe(|| policy::decide_by(request, budget))) {
+        Ok(Some(decided)) => Ok(decided),
         Ok(None) => Err(DecideFailure::NothingToDecide),
         Err(_) => {
             // The panic has already been logged with its place by the panic hook.
@@ -258,6 +288,7 @@ mod tests {
             jobs,
             room: 1,
             counters: Arc::default(),
+            metrics: Arc::new(Metrics::new()),
         };
         let _first = pool.submit(probe::request(5000)).unwrap();
         assert_eq!(

@@ -48,5 +48,6 @@ pub(crate) fn request(timeout_ms: u32) -> Box<Decide> {
         observation: game.observe(Some(seat)),
         plays: Vec::new(),
         timeout_ms,
+        trace: None,
     })
 }

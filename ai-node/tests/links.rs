@@ -123,6 +123,7 @@ fn ask(game: &Game, level: AiLevel) -> Decide {
         observation: game.observe(Some(seat)),
         plays: game.plays().to_vec(),
         timeout_ms: 20_000,
+        trace: None,
     }
 }
 

@@ -143,6 +143,7 @@ fn done(ask: &Ask) -> Vec<ToGateway> {
             events: Vec::new(),
             own: Vec::new(),
             to: vec![receiver],
+            traces: Vec::new(),
         }),
     ]
 }

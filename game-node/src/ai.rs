@@ -12,8 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use chassis::environment::Limit;
+use chassis::trace::{Span, TraceContext};
 use protocol::LobbyCode;
+use protocol::TraceParent;
 use protocol::decide::{Decide, ToAi, ToNode};
+use protocol::lobby::AiLevel;
 use rules::Action;
 use tracing::{debug, info, warn};
 use uuid::Uuid;
@@ -87,10 +90,43 @@ struct Waiting {
     link: LinkId,
     /// Links that have had their chance.
     tried: Vec<LinkId>,
+    span: Span,
 }
 
-/// A verdict, and how long it took where an AI was asked.
-pub(crate) type Decided = (Verdict, Duration);
+/// A verdict, and how it came about.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) verdict: Verdict,
+    pub(crate) outcome: Outcome,
+    pub(crate) level: AiLevel,
+    pub(crate) took: Duration,
+    /// Where the question is in its trace.
+    pub(crate) trace: TraceContext,
+}
+
+/// What has become of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// An AI's legal move.
+    Decided,
+    /// None in time.
+    Late,
+    /// An AI's move against the rules.
+    Illegal,
+    /// Nobody was there to ask, or nobody any more.
+    Unasked,
+}
+
+impl Outcome {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Decided => "decided",
+            Self::Late => "late",
+            Self::Illegal => "illegal",
+            Self::Unasked => "unasked",
+        }
+    }
+}
 
 impl Bridge {
     pub(crate) fn new(limits: BridgeLimits) -> Self {
@@ -160,6 +196,7 @@ impl Bridge {
         request: Uuid,
         matter: Matter,
         question: Question,
+        span: Span,
     ) -> Option<Decided> {
         let until = now + self.limits.timeout;
         let waiting = Waiting {
@@ -169,6 +206,7 @@ impl Bridge {
             until,
             link: LinkId(0),
             tried: Vec::new(),
+            span,
         };
         self.waiting.insert(request, waiting);
         self.timeouts.insert((until, request));
@@ -188,6 +226,7 @@ impl Bridge {
                     .get(&request_id)
                     .filter(|one| one.link == link)?;
                 let matter = waiting.matter;
+                let _log = waiting.span.context().enter();
                 // The AI node has too much to do, stops, or has a fault.
                 warn!(?matter, ?failure, "an AI node has no move");
                 self.counters.failed += 1;
@@ -213,6 +252,7 @@ impl Bridge {
                 continue;
             };
             let (link, matter) = (waiting.link, waiting.matter);
+            let _log = waiting.span.context().enter();
             // The AI node is overloaded or hangs.
             warn!(
                 ?matter,
@@ -220,7 +260,7 @@ impl Bridge {
             );
             self.counters.late += 1;
             self.free(now, link, false);
-            late.extend(self.close(now, request, None));
+            late.extend(self.close(now, request, Outcome::Late, None));
         }
         late
     }
@@ -247,6 +287,7 @@ impl Bridge {
             self.counters.decided += 1;
         } else {
             let matter = waiting.matter;
+            let _log = waiting.span.context().enter();
             // A fault of the AI node, or it is of another version.
             warn!(
                 ?matter,
@@ -255,7 +296,12 @@ impl Bridge {
             self.counters.illegal += 1;
         }
         self.free(now, link, is_legal);
-        self.close(now, request, is_legal.then_some(action))
+        let (outcome, action) = if is_legal {
+            (Outcome::Decided, Some(action))
+        } else {
+            (Outcome::Illegal, None)
+        };
+        self.close(now, request, outcome, action)
     }
 
     /// Sends a waiting request to a link that has not had its chance; a verdict if there is none.
@@ -284,7 +330,7 @@ impl Bridge {
         }
         debug!(matter = ?waiting.matter, links = count, "no AI node to ask: a random move is made");
         self.counters.unasked += 1;
-        self.close(now, request, None)
+        self.close(now, request, Outcome::Unasked, None)
     }
 
     fn pass_on(&mut self, now: Instant, request: Uuid) -> Option<Decided> {
@@ -305,17 +351,28 @@ impl Bridge {
         }
     }
 
-    fn close(&mut self, now: Instant, request: Uuid, action: Option<Action>) -> Option<Decided> {
-        let waiting = self.waiting.remove(&request)?;
+    fn close(
+        &mut self,
+        now: Instant,
+        request: Uuid,
+        outcome: Outcome,
+        action: Option<Action>,
+    ) -> Option<Decided> {
+        let mut waiting = self.waiting.remove(&request)?;
         self.timeouts.remove(&(waiting.until, request));
-        let took = now.saturating_duration_since(waiting.asked);
-        Some((
-            Verdict {
+        if outcome != Outcome::Decided {
+            waiting.span.failed(outcome.as_str());
+        }
+        Some(Decided {
+            verdict: Verdict {
                 matter: waiting.matter,
                 action,
             },
-            took,
-        ))
+            outcome,
+            level: waiting.question.level,
+            took: now.saturating_duration_since(waiting.asked),
+            trace: waiting.span.context(),
+        })
     }
 }
 
@@ -330,6 +387,7 @@ impl Waiting {
             observation: self.question.observation.clone(),
             plays: self.question.plays.clone(),
             timeout_ms: u32::try_from(left).unwrap_or(u32::MAX),
+            trace: TraceParent::try_from(self.span.context().to_string()).ok(),
         }
     }
 }

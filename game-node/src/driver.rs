@@ -14,6 +14,7 @@ mod creation;
 mod faults;
 mod gateways;
 mod probe;
+mod spans;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use chassis::trace::{self, TraceContext};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -39,9 +41,10 @@ use tracing::{error, info};
 use self::admission::Standing;
 use self::creation::Creations;
 use self::gateways::Gateways;
+pub(crate) use self::spans::on_link;
 use self::table::{Outgoing, Table};
 use self::upkeep::Rounds;
-use crate::ai::{Bridge, Matter};
+use crate::ai::{Bridge, Decided, Matter};
 use crate::chance;
 use crate::health::HealthCell;
 use crate::link::FromLink;
@@ -246,7 +249,11 @@ impl Driver {
             } => {
                 self.gateway_up(link, gateway, outbox);
             }
-            FromLink::Gateway { link, message } => self.gateway_says(link, message),
+            FromLink::Gateway {
+                link,
+                message,
+                span,
+            } => self.gateway_says(link, message, span),
             FromLink::GatewayDown { link } => self.gateway_down(link),
             FromLink::AiUp {
                 link,
@@ -299,14 +306,36 @@ impl Driver {
         asked: Option<&asks::Asked>,
     ) -> Option<Result<(), Refusal>> {
         let table = self.tables.get_mut(&code)?;
-        let at = now();
+        let (at, began, seq) = (now(), trace::moment(), table.lobby.seq());
+        let seat = began.and_then(|_| table.seat_of(&input, asked));
+        let decision = std::mem::take(&mut table.decision);
+        let node = &self.store.owner().node;
+        let step = |refused| spans::Step {
+            began,
+            node,
+            code,
+            asked,
+            seat,
+            decision,
+            refused,
+        };
         let stepped = catch_unwind(AssertUnwindSafe(|| table.lobby.step(at, input)));
         let result = match stepped {
             Ok(Ok(effects)) => {
-                table.take_in(effects, asked);
+                let place = if table.lobby.seq() > seq {
+                    step(None).end()
+                } else {
+                    table.decision = decision;
+                    TraceContext::NONE
+                };
+                table.take_in(effects, asked, place);
                 Ok(())
             }
-            Ok(Err(refusal)) => Err(refusal),
+            Ok(Err(refusal)) => {
+                step(Some(&refusal)).end();
+                table.decision = decision;
+                Err(refusal)
+            }
             Err(_panic) => {
                 self.broken(code, asked);
                 return None;
@@ -338,23 +367,26 @@ impl Driver {
     }
 
     /// Asks an AI for a move of a lobby that has been committed.
-    fn ask_ai(&mut self, matter: Matter) {
+    fn ask_ai(&mut self, matter: Matter, cause: TraceContext) {
         let table = self.tables.get(&matter.code);
         // The turn may have passed meanwhile: then nobody needs a decision.
         let question = table.and_then(|table| table.lobby.question(matter.game, matter.turn));
         if let Some(question) = question {
-            let decided = self
-                .bridge
-                .ask(now(), uuid::Uuid::new_v4(), matter, question);
+            let span = spans::question(cause, &self.store.owner().node, &matter, &question);
+            let request = uuid::Uuid::new_v4();
+            let decided = self.bridge.ask(now(), request, matter, question, span);
             self.decided(decided);
         }
     }
 
-    fn decided(&mut self, decided: impl IntoIterator<Item = crate::ai::Decided>) {
-        for (verdict, took) in decided {
-            self.metrics.decided(took, verdict.action.is_some());
-            let Matter { code, game, turn } = verdict.matter;
-            let action = verdict.action;
+    fn decided(&mut self, decided: impl IntoIterator<Item = Decided>) {
+        for one in decided {
+            self.metrics.decided(one.took, one.level, one.outcome);
+            let Matter { code, game, turn } = one.verdict.matter;
+            let action = one.verdict.action;
+            if let Some(table) = self.tables.get_mut(&code) {
+                table.decision = one.trace;
+            }
             self.step(
                 code,
                 Input::Decision {

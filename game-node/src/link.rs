@@ -16,12 +16,14 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use chassis::environment::Secret;
+use chassis::trace::Span;
 use protocol::decide::{self, AI_LINK_PATH};
 use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{self as gateway, GATEWAY_LINK_PATH};
 use tokio::sync::mpsc;
 
 pub(crate) use self::outbox::{Outbox, outbox};
+use crate::driver::on_link;
 use crate::lobby::LinkId;
 
 /// What a link tells the driver.
@@ -37,6 +39,8 @@ pub(crate) enum FromLink {
     Gateway {
         link: LinkId,
         message: gateway::ToNode,
+        /// Of its wait for the lobbies' thread.
+        span: Span,
     },
     /// It is gone.
     GatewayDown { link: LinkId },
@@ -53,6 +57,18 @@ pub(crate) enum FromLink {
     },
     /// It is gone.
     AiDown { link: LinkId },
+}
+
+impl FromLink {
+    /// What a gateway says.
+    pub(crate) fn gateway(link: LinkId, message: gateway::ToNode) -> Self {
+        let span = on_link(&message);
+        Self::Gateway {
+            link,
+            message,
+            span,
+        }
+    }
 }
 
 /// Where links come in.

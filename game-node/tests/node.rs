@@ -202,6 +202,7 @@ impl Gateway {
             number: self.asked,
             code,
             request,
+            trace: None,
         };
         self.says(&ToNode::Ask(ask)).await;
         self.asked

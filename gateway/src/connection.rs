@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
+use chassis::trace::{Kind, Span, TraceContext};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{FuturesUnordered, SplitStream};
+use opentelemetry::KeyValue;
 use protocol::CloseCode;
 use protocol::link::ToNode;
 use protocol::player::{Malformed, PlayerFrame};
 use protocol::server::ServerMessage;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
-use tracing::{Span, debug};
+use tracing::debug;
 
 use crate::address::Origin;
 use crate::chance;
@@ -51,6 +53,8 @@ pub(crate) struct Connection<'a> {
     /// Answers that are awaited of the registry: a few, since a session asks one thing at a time.
     errands: FuturesUnordered<BoxFuture<'static, Option<Input>>>,
     closing: bool,
+    /// Of the message that is being read and acted on.
+    receiving: Span,
 }
 
 impl<'a> Connection<'a> {
@@ -74,6 +78,7 @@ impl<'a> Connection<'a> {
             outbox,
             errands,
             closing: false,
+            receiving: Span::NONE,
         }
     }
 
@@ -89,7 +94,7 @@ impl<'a> Connection<'a> {
             }
             let input = tokio::select! {
                 frame = stream.next(), if self.session.reads() => match frame {
-                    Some(Ok(message)) => match read(message) {
+                    Some(Ok(message)) => match self.receive(message) {
                         Some(input) => input,
                         None => return Ending::Broken,
                     },
@@ -132,6 +137,31 @@ impl<'a> Connection<'a> {
         }
     }
 
+    /// Reads a frame; none if it is the last one.
+    fn receive(&mut self, message: Message) -> Option<Input> {
+        let length = match &message {
+            Message::Text(text) => text.len(),
+            Message::Binary(bytes) => bytes.len(),
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return read(message),
+        };
+        self.gateway.metrics.received(length);
+        let (gateway, connection) = (&self.gateway, self.registered.id.0);
+        self.receiving = Span::begin("gateway.receive", Kind::Server, TraceContext::NONE, || {
+            [
+                KeyValue::new("wizard.node", gateway.config.node_id.to_string()),
+                KeyValue::new(
+                    "wizard.connection",
+                    i64::try_from(connection).unwrap_or(i64::MAX),
+                ),
+            ]
+        });
+        if let Some(code) = self.session.lobby() {
+            self.receiving.set("wizard.lobby", || code.to_string());
+        }
+        self.session.trace(self.receiving.context());
+        read(message)
+    }
+
     /// Tells whom it concerns that the connection has ended.
     pub(crate) fn end(&mut self) {
         self.step(Input::Gone);
@@ -140,6 +170,7 @@ impl<'a> Connection<'a> {
     fn step(&mut self, input: Input) {
         let now = now();
         let before = self.session.lobby();
+        let _log = self.receiving.context().enter();
         for effect in self.session.step(now, input) {
             self.perform(now, effect);
         }
@@ -147,8 +178,9 @@ impl<'a> Connection<'a> {
         if lobby != before
             && let Some(code) = lobby
         {
-            Span::current().record("lobby", tracing::field::display(code));
+            tracing::Span::current().record("lobby", tracing::field::display(code));
         }
+        self.receiving = Span::NONE;
     }
 
     fn perform(&mut self, now: std::time::Instant, effect: Effect) {
@@ -156,6 +188,7 @@ impl<'a> Connection<'a> {
             Effect::Send(message) => {
                 if let ServerMessage::Error(refused) = &message {
                     self.gateway.metrics.error(refused.code);
+                    self.receiving.failed(refused.code.as_str());
                     debug!(code = %refused.code, why = refused.message, "refused");
                 }
                 self.outbox

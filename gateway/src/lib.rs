@@ -150,6 +150,7 @@ fn assemble(
         Arc::clone(&connections),
         registry.health(),
     );
+    metrics::watch_links(&links);
     let membership = registry.join(own, config.presence.clone())?;
     let admission = Admission::new(config.max_connections, config.max_connections_per_ip);
     Ok(Arc::new(Gateway {

@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chassis::environment::Secret;
+use chassis::trace::{Kind, Span, TraceContext};
+use opentelemetry::KeyValue;
+use protocol::TraceParent;
 use protocol::link::{Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role};
@@ -384,12 +387,41 @@ impl Links {
     }
 
     fn show(&self, show: Show) {
+        let spans = self.fan_out(&show);
         let show = Arc::new(show);
         for receiver in &show.to {
-            let picture = Picture::new(Arc::clone(&show), receiver.own);
+            let picture = Picture::new(Arc::clone(&show), receiver.own).traced(spans.clone());
             self.connections
                 .deliver(receiver.connection, Input::Show(picture));
         }
+    }
+
+    /// The way of a picture to its players, in the trace of each move that has led to it.
+    fn fan_out(&self, show: &Show) -> Option<Arc<[Span]>> {
+        if show.traces.is_empty() {
+            return None;
+        }
+        let begin = |parent: &TraceParent| {
+            let parent = TraceContext::read(Some(parent.as_str()));
+            Span::begin("gateway.fan_out", Kind::Consumer, parent, || {
+                [
+                    KeyValue::new("wizard.node", self.own_id.to_string()),
+                    KeyValue::new("wizard.lobby", show.code.to_string()),
+                    KeyValue::new(
+                        "wizard.receivers",
+                        i64::try_from(show.to.len()).unwrap_or(i64::MAX),
+                    ),
+                ]
+            })
+        };
+        Some(show.traces.iter().map(begin).collect())
+    }
+
+    /// Links that are up, and links that are not.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let entries = self.lock();
+        let up = entries.values().filter(|entry| entry.up.is_some()).count() as u64;
+        (up, entries.len() as u64 - up)
     }
 
     fn change_status(&self, node: &NodeId, status: NodeStatus) {

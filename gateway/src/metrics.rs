@@ -1,8 +1,13 @@
 //! What a gateway records, by OpenTelemetry's names.
 
-use opentelemetry::metrics::{Counter, UpDownCounter};
+use std::sync::{Arc, Weak};
+
+use chassis::metrics::BYTES;
+use opentelemetry::metrics::{Counter, Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
 use protocol::{CloseCode, ErrorCode};
+
+use crate::links::Links;
 
 /// The instruments of one gateway. Clones share them.
 #[derive(Clone, Debug)]
@@ -11,6 +16,8 @@ pub(crate) struct Metrics {
     refused: Counter<u64>,
     closed: Counter<u64>,
     errors: Counter<u64>,
+    /// Its count is the frames, its sum the bytes.
+    frames: Histogram<u64>,
 }
 
 /// Why a connection came to nothing.
@@ -36,6 +43,7 @@ impl Metrics {
         Self {
             active: meter
                 .i64_up_down_counter("gateway.connection.active")
+                .with_unit("{connection}")
                 .with_description("Players' sockets that are open")
                 .build(),
             refused: counter("gateway.connection.refused", "Players' sockets turned away"),
@@ -44,6 +52,12 @@ impl Metrics {
                 "Players' sockets closed by the gateway",
             ),
             errors: counter("gateway.error.sent", "Errors told to players"),
+            frames: meter
+                .u64_histogram("gateway.frame.size")
+                .with_unit("By")
+                .with_description("Frames of players' sockets")
+                .with_boundaries(BYTES.to_vec())
+                .build(),
         }
     }
 
@@ -69,9 +83,41 @@ impl Metrics {
             .add(1, &[KeyValue::new("gateway.close.code", code)]);
     }
 
+    /// A frame of so many bytes has come.
+    pub(crate) fn received(&self, bytes: usize) {
+        self.frame(bytes, "receive");
+    }
+
+    /// A frame of so many bytes is being written.
+    pub(crate) fn sent(&self, bytes: usize) {
+        self.frame(bytes, "transmit");
+    }
+
+    fn frame(&self, bytes: usize, direction: &'static str) {
+        let direction = [KeyValue::new("network.io.direction", direction)];
+        self.frames.record(bytes as u64, &direction);
+    }
+
     /// A player was told an error.
     pub(crate) fn error(&self, code: ErrorCode) {
         self.errors
             .add(1, &[KeyValue::new("error.type", code.as_str())]);
     }
+}
+
+/// Shows from now on how many links are up, asked whenever somebody reads.
+pub(crate) fn watch_links(links: &Arc<Links>) {
+    let links: Weak<Links> = Arc::downgrade(links);
+    let _registered = global::meter("gateway")
+        .u64_observable_gauge("gateway.link.count")
+        .with_unit("{link}")
+        .with_description("Links to game nodes that the registry names")
+        .with_callback(move |count| {
+            if let Some(links) = links.upgrade() {
+                let (up, down) = links.counts();
+                count.observe(up, &[KeyValue::new("gateway.link.state", "up")]);
+                count.observe(down, &[KeyValue::new("gateway.link.state", "down")]);
+            }
+        })
+        .build();
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use chassis::trace::Span;
 use protocol::parts::{LastSent, WaitingEvents, empty_state, full_state, partial_state};
 use protocol::{CloseCode, LobbyCode, link::Show};
 
@@ -30,6 +31,9 @@ pub(crate) struct Picture {
     show: Arc<Show>,
     own: Option<u32>,
     events: WaitingEvents,
+    /// Of the moves that have led to it: they end with the last of its copies, once it is written to
+    /// all of its players, or a newer one is.
+    _spans: Option<Arc<[Span]>>,
 }
 
 impl Picture {
@@ -37,7 +41,20 @@ impl Picture {
     pub(crate) fn new(show: Arc<Show>, own: Option<u32>) -> Self {
         let mut events = WaitingEvents::default();
         events.append(&show.events);
-        Self { show, own, events }
+        Self {
+            show,
+            own,
+            events,
+            _spans: None,
+        }
+    }
+
+    /// With the spans of its way to the players.
+    pub(crate) fn traced(self, spans: Option<Arc<[Span]>>) -> Self {
+        Self {
+            _spans: spans,
+            ..self
+        }
     }
 
     /// Which lobby it is of.
@@ -231,6 +248,7 @@ mod tests {
             events: events.iter().map(Fragment::of).collect(),
             own: Vec::new(),
             to: Vec::new(),
+            traces: Vec::new(),
         };
         Picture::new(Arc::new(show), None)
     }

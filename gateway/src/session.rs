@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chassis::trace::TraceContext;
 use protocol::limit::MAX_WAITING_MESSAGES;
 use protocol::link::Person;
 use protocol::player::{Hello, Malformed, PlayerFrame, PlayerMessage};
@@ -81,6 +82,8 @@ pub(crate) struct Session {
     last_number: u64,
     last_order: u64,
     last_journey: u64,
+    /// Where the message that is acted on is in its trace.
+    trace: TraceContext,
     overview: Arc<Overview>,
     /// The last `server_status`.
     told: Option<ServerStatus>,
@@ -126,12 +129,18 @@ impl Session {
             last_number: 0,
             last_order: 0,
             last_journey: 0,
+            trace: TraceContext::NONE,
             overview,
             told: None,
             flood: Flood::new(now, config.flood),
             vigil: Vigil::new(now),
             effects: Vec::new(),
         }
+    }
+
+    /// The next input is a message that is there in its trace.
+    pub(crate) fn trace(&mut self, place: TraceContext) {
+        self.trace = place;
     }
 
     /// Takes one input and says what must happen now, in this order.
@@ -147,6 +156,7 @@ impl Session {
             self.settle_abandoned(now);
             self.tell_status();
         }
+        self.trace = TraceContext::NONE;
         std::mem::take(&mut self.effects)
     }
 
@@ -276,6 +286,7 @@ impl Session {
                     order,
                     came_at: now,
                     reply: id,
+                    trace: self.trace,
                     wish,
                 });
             }

@@ -27,7 +27,7 @@ use crate::admission::Admitted;
 use crate::connection::{Connection, Ending};
 use crate::gateway::Gateway;
 use crate::listener::Underway;
-use crate::metrics::Refusal;
+use crate::metrics::{Metrics, Refusal};
 use crate::outbox::{Frame, Outbox};
 
 /// A player's frames are small; the default would cost 128 KiB for each connection.
@@ -89,7 +89,7 @@ pub(crate) async fn upgrade(
                 Ok(admitted) => serve(gateway, socket, origin, admitted).await,
                 Err(why) => {
                     gateway.metrics.refused(why);
-                    turn_away(socket, why).await;
+                    turn_away(socket, why, &gateway.metrics).await;
                 }
             }
             drop((token, underway));
@@ -106,7 +106,7 @@ fn is_allowed(headers: &HeaderMap, allowed: &[String]) -> bool {
     }
 }
 
-async fn turn_away(socket: WebSocket, why: Refusal) {
+async fn turn_away(socket: WebSocket, why: Refusal, metrics: &Metrics) {
     let code = if why == Refusal::Origin {
         CloseCode::Policy
     } else {
@@ -128,7 +128,7 @@ async fn turn_away(socket: WebSocket, why: Refusal) {
         outbox.close(code);
     });
     let (sink, stream) = socket.split();
-    let written = timeout(CLOSE_WITHIN, write(sink, &outbox)).await;
+    let written = timeout(CLOSE_WITHIN, write(sink, &outbox, metrics)).await;
     if written.is_ok() {
         linger(stream, Ending::Closing).await;
     }
@@ -146,7 +146,7 @@ async fn serve(gateway: Arc<Gateway>, socket: WebSocket, origin: Origin, admitte
     let serving = async {
         let outbox = SharedOutbox::default();
         let (sink, mut stream) = socket.split();
-        let writing = write(sink, &outbox);
+        let writing = write(sink, &outbox, &metrics);
         tokio::pin!(writing);
         let mut connection = Connection::new(gateway, registered, origin, &outbox);
         let ending = tokio::select! {
@@ -165,7 +165,7 @@ async fn serve(gateway: Arc<Gateway>, socket: WebSocket, origin: Origin, admitte
 }
 
 /// Writes what the outbox holds, as much at once as there is, until the last frame or an error.
-async fn write(mut sink: SplitSink<WebSocket, Message>, outbox: &SharedOutbox) {
+async fn write(mut sink: SplitSink<WebSocket, Message>, outbox: &SharedOutbox, metrics: &Metrics) {
     loop {
         outbox.filled.notified().await;
         loop {
@@ -175,6 +175,9 @@ async fn write(mut sink: SplitSink<WebSocket, Message>, outbox: &SharedOutbox) {
             }
             let last = matches!(frames.last(), Some(Frame::Close(_)));
             for frame in frames {
+                if let Frame::Text(text) = &frame {
+                    metrics.sent(text.len());
+                }
                 if sink.feed(to_message(frame)).await.is_err() {
                     return;
                 }

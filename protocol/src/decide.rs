@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::lobby::AiLevel;
+use crate::trace::TraceParent;
 
 /// Where an AI node dials a game node.
 pub const AI_LINK_PATH: &str = "/link/ai";
@@ -44,6 +45,9 @@ pub struct Decide {
     pub plays: Vec<Card>,
     /// How long an answer is of use, in milliseconds.
     pub timeout_ms: u32,
+    /// Where it comes from in its trace, if traces are collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceParent>,
 }
 
 /// From an AI node to a game node.

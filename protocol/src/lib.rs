@@ -21,6 +21,7 @@ pub mod parts;
 pub mod player;
 pub mod role;
 pub mod server;
+pub mod trace;
 
 #[cfg(test)]
 mod golden;
@@ -32,3 +33,4 @@ pub use code::{CloseCode, ErrorCode};
 pub use event::Event;
 pub use id::{ConnectionId, LobbyCode, PlayerId, Token, TokenHash};
 pub use name::PlayerName;
+pub use trace::TraceParent;

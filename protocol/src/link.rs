@@ -19,6 +19,7 @@ use crate::name::PlayerName;
 use crate::parts::{Fragment, OwnPart, SharedParts};
 use crate::player::SetOptions;
 use crate::server::LoadLevel;
+use crate::trace::TraceParent;
 
 pub use custody::{Claim, Claimed, Handed, Known, KnownPerson, Question, Sight};
 
@@ -93,6 +94,9 @@ pub struct Ask {
     pub code: LobbyCode,
     /// What is wanted.
     pub request: Request,
+    /// Where it comes from in its trace, if traces are collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceParent>,
 }
 
 /// Somebody with a session.
@@ -333,6 +337,9 @@ pub struct Show {
     pub own: Vec<OwnPart>,
     /// Who is shown this.
     pub to: Vec<Receiver>,
+    /// The moves that have led to it, each where it is in its trace; empty if none are collected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TraceParent>,
 }
 
 /// One connection that is shown a picture.

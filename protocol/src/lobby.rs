@@ -33,6 +33,17 @@ pub enum AiLevel {
     Hard,
 }
 
+impl AiLevel {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Easy => "easy",
+            Self::Normal => "normal",
+            Self::Hard => "hard",
+        }
+    }
+}
+
 /// A sign that a seated player shows to the table for a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -18,6 +18,7 @@ mod health;
 mod id;
 mod in_process;
 pub mod lobby;
+mod metrics;
 mod presence;
 
 mod redis;

@@ -17,6 +17,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use events::{Event, Events, LeftReason};
+pub(crate) use membership::Shared;
 pub use membership::{Membership, PresenceChecks};
 pub(crate) use message::{Heard, Message, Who};
 pub use observer::Observer;

@@ -30,6 +30,7 @@ use crate::lobby::{
     Claim, Claimed, Commit, Committed, Create, Created, Delete, Deleted, Record, Release, Released,
     Touch, Touched,
 };
+use crate::metrics::Purpose;
 use crate::presence::{Listing, Message};
 use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
@@ -51,8 +52,13 @@ impl RedisBackend {
     pub(crate) fn new(config: &RedisConfig) -> Answer<Self> {
         let connector = Arc::new(Connector::new(config)?);
         let health = Arc::new(HealthCell::new(false, None));
-        let commits = Line::new(Arc::clone(&connector), Arc::clone(&health), COMMIT_TIMEOUT)
-            .counting_connections();
+        let commits = Line::new(
+            Arc::clone(&connector),
+            Purpose::Commits,
+            Arc::clone(&health),
+            COMMIT_TIMEOUT,
+        )
+        .counting_connections();
         Ok(Self {
             keys: Keys::new(&config.key_prefix)?,
             lifetimes: config.lifetimes,

@@ -106,6 +106,18 @@ impl Fleet {
         redis.expect("a fleet over Redis").kill();
     }
 
+    /// Tells all processes to stop, and waits until they have: each with exit code 0.
+    pub(crate) async fn stop(mut self) -> Vec<String> {
+        for process in &self.processes {
+            process.signal("TERM");
+        }
+        for process in &mut self.processes {
+            let status = process.ended().await;
+            assert_eq!(status.code(), Some(0), "{status}");
+        }
+        self.lines()
+    }
+
     /// What all processes have logged so far.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.processes.iter().flat_map(Wizard::lines).collect()

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::environment::Secret;
+use chassis::trace::{Kind, Span, TraceContext};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{SinkExt, StreamExt};
+use opentelemetry::KeyValue;
+use protocol::TraceParent;
 use protocol::decide::{AI_LINK_PATH, Decide, ToAi, ToNode};
 use protocol::frame;
 use protocol::limit::MAX_LINK_FRAME_BYTES;
@@ -140,13 +143,30 @@ impl Dialler {
 
     fn decide(&self, request: Box<Decide>) -> Reply {
         let request_id = request.request_id;
+        let mut span = self.span(&request);
         match self.pool.submit(request) {
-            Ok(answer) => Reply::Later(Box::pin(decided(request_id, answer))),
-            Err(failure) => Reply::Now(ToNode::Failed {
-                request_id,
-                failure,
-            }),
+            Ok(answer) => Reply::Later(Box::pin(decided(request_id, answer, span))),
+            Err(failure) => {
+                span.failed("overloaded");
+                Reply::Now(ToNode::Failed {
+                    request_id,
+                    failure,
+                })
+            }
         }
+    }
+
+    /// Until it is decided, in the trace of the move that has led to it.
+    fn span(&self, request: &Decide) -> Span {
+        let parent = TraceContext::read(request.trace.as_ref().map(TraceParent::as_str));
+        Span::begin("ai.decide", Kind::Server, parent, || {
+            let seat = i64::try_from(request.seat.index()).expect("a table is small");
+            [
+                KeyValue::new("wizard.node", self.node_id.clone()),
+                KeyValue::new("wizard.seat", seat),
+                KeyValue::new("ai.level", request.level.as_str()),
+            ]
+        })
     }
 }
 
@@ -155,8 +175,18 @@ enum Reply {
     Later(Deciding),
 }
 
-async fn decided(request_id: Uuid, answer: oneshot::Receiver<Answer>) -> (Uuid, Option<Answer>) {
-    (request_id, answer.await.ok())
+async fn decided(
+    request_id: Uuid,
+    answer: oneshot::Receiver<Answer>,
+    mut span: Span,
+) -> (Uuid, Option<Answer>) {
+    let answer = answer.await.ok();
+    match answer {
+        Some(Ok(_)) => {}
+        Some(Err(_)) => span.failed("failed"),
+        None => span.failed("late"),
+    }
+    (request_id, answer)
 }
 
 fn reply(request_id: Uuid, answer: Answer) -> ToNode {

@@ -27,6 +27,7 @@ fn request(game: &Game, seat: Seat, level: AiLevel) -> Decide {
         observation: game.observe(Some(seat)),
         plays: game.plays().to_vec(),
         timeout_ms: 5000,
+        trace: None,
     }
 }
 

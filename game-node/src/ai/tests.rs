@@ -63,14 +63,14 @@ impl World {
         let turn = u32::try_from(self.asked).unwrap();
         let request = Uuid::from_u128(self.asked);
         self.bridge
-            .ask(self.now, request, matter(turn), question())
-            .map(|(verdict, _)| verdict)
+            .ask(self.now, request, matter(turn), question(), Span::NONE)
+            .map(|decided| decided.verdict)
     }
 
     fn hear(&mut self, link: u64, message: &ToNode) -> Option<Verdict> {
         self.bridge
             .hear(self.now, LinkId(link), message)
-            .map(|(verdict, _)| verdict)
+            .map(|decided| decided.verdict)
     }
 }
 
@@ -155,6 +155,7 @@ fn a_late_answer_is_none() {
             .is_empty()
     );
     let late = world.bridge.expire(world.now + TIMEOUT);
+    let late: Vec<_> = late.iter().map(|one| (one.verdict, one.took)).collect();
     assert_eq!(late, [(random(1), TIMEOUT)]);
     let action = decide.observation.own.legal_actions[0];
     let decision = ToNode::Decision {
@@ -176,7 +177,11 @@ fn who_fails_or_dies_hands_on_within_the_same_time() {
     assert!(world.bridge.link_down(world.now, LinkId(2)).is_empty());
     assert_eq!(asked(&mut third).unwrap().request_id, request);
     let verdicts = world.bridge.link_down(world.now, LinkId(3));
-    assert_eq!(verdicts[0].0, random(1), "nobody is left who was not asked");
+    assert_eq!(
+        verdicts[0].verdict,
+        random(1),
+        "nobody is left who was not asked"
+    );
     assert!(world.bridge.is_available());
 }
 
@@ -215,7 +220,7 @@ fn who_is_late_again_and_again_is_left_alone_too() {
         assert_eq!(world.ask(), None, "the late one takes no room");
         world.now += TIMEOUT;
         let late = world.bridge.expire(world.now);
-        assert_eq!(late[0].0, random(turn));
+        assert_eq!(late[0].verdict, random(turn));
     }
     assert_eq!(world.ask(), Some(random(3)));
 }

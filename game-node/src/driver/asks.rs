@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use chassis::trace::TraceContext;
 use protocol::LobbyCode;
 use protocol::link::{Ask, Outcome, Request, ToGateway};
 use tracing::debug;
@@ -18,17 +19,29 @@ pub(crate) struct Asked {
     /// What it is called in metrics.
     name: &'static str,
     since: Instant,
+    trace: TraceContext,
 }
 
 impl Asked {
-    fn new(wish: &Wish) -> Self {
+    fn new(wish: &Wish, trace: TraceContext) -> Self {
         let name = request_name(&wish.request);
         Self {
             connection: wish.connection,
             number: wish.number,
             name,
             since: now(),
+            trace,
         }
+    }
+
+    /// What it is called in metrics.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it is in its trace.
+    pub(super) fn trace(&self) -> TraceContext {
+        self.trace
     }
 
     pub(super) fn connection(&self) -> Connection {
@@ -37,13 +50,15 @@ impl Asked {
 }
 
 impl Driver {
-    pub(super) fn ask(&mut self, link: LinkId, ask: Ask) {
+    pub(super) fn ask(&mut self, link: LinkId, ask: Ask, trace: TraceContext) {
+        let _log = trace.enter();
         let Ask {
             person,
             connection,
             number,
             code,
             request,
+            trace: _,
         } = ask;
         let connection = Connection {
             link,
@@ -55,7 +70,7 @@ impl Driver {
             number,
             request,
         };
-        let asked = Asked::new(&wish);
+        let asked = Asked::new(&wish, trace);
         if !self.tables.contains_key(&code) {
             return self.ask_for_unknown(code, wish, &asked);
         }

@@ -1,14 +1,16 @@
 //! Commits: all lobbies that have changed since the last one, one batch under way at a time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
-use protocol::LobbyCode;
+use chassis::trace::Span;
 use protocol::link::{Outcome, Parting, Show, ToGateway};
 use protocol::lobby::LobbyStatus;
+use protocol::{LobbyCode, TraceParent};
 use registry::Lifetime;
 use tracing::{debug, info};
 
-use super::{Driver, Finished, Outgoing, now};
+use super::{Driver, Finished, Outgoing, now, spans};
 use crate::ai::Matter;
 use crate::lobby::LinkId;
 use crate::store::{Write, Written};
@@ -16,6 +18,7 @@ use crate::store::{Write, Written};
 /// What leaves once a batch is written.
 pub(super) struct Batch {
     items: Vec<Item>,
+    began: Instant,
 }
 
 /// One lobby of it.
@@ -26,6 +29,8 @@ struct Item {
     outgoing: Vec<Outgoing>,
     /// The picture as it was when the batch was formed: what is written, and nothing newer.
     shows: Vec<(LinkId, Show)>,
+    /// Of this commit, in the trace of each move that it saves.
+    spans: Vec<Span>,
 }
 
 impl Driver {
@@ -61,10 +66,11 @@ impl Driver {
             return;
         }
         self.committing = true;
+        let began = now();
         let store = self.store.clone();
         self.under_way.push(Box::pin(async move {
             let written = store.write(&writes, sessions).await;
-            Finished::Batch(Batch { items }, written)
+            Finished::Batch(Batch { items, began }, written)
         }));
     }
 
@@ -92,6 +98,8 @@ impl Driver {
         };
         (table.formed, table.in_flight, table.is_behind) = (seq, true, false);
         let outgoing = std::mem::take(&mut table.outgoing);
+        let moves = std::mem::take(&mut table.traces);
+        let spans = spans::commits(&moves, &self.store.owner().node, code);
         Some((
             write,
             Item {
@@ -100,6 +108,7 @@ impl Driver {
                 seq,
                 outgoing,
                 shows,
+                spans,
             },
         ))
     }
@@ -107,6 +116,8 @@ impl Driver {
     /// A batch is written: what waited for it leaves.
     pub(super) fn committed(&mut self, batch: Batch, written: &[Written]) {
         self.committing = false;
+        let took = now().saturating_duration_since(batch.began);
+        self.metrics.committed(took, batch.items.len());
         for (item, written) in batch.items.into_iter().zip(written) {
             let is_known = self.tables.get(&item.code);
             let is_known = is_known.is_some_and(|table| table.lobby.epoch() == item.epoch);
@@ -138,7 +149,14 @@ impl Driver {
         for outgoing in item.outgoing {
             self.send(item.code, outgoing);
         }
-        for (link, show) in item.shows {
+        // The commit ends here, and the way to the players begins.
+        let traces: Vec<TraceParent> = item
+            .spans
+            .into_iter()
+            .filter_map(|span| span.context().to_string().try_into().ok())
+            .collect();
+        for (link, mut show) in item.shows {
+            show.traces.clone_from(&traces);
             self.gateways.send(link, ToGateway::Show(show));
         }
     }
@@ -191,7 +209,9 @@ impl Driver {
                 };
                 self.gateways.send(to.link, parted);
             }
-            Outgoing::Decide { game, turn } => self.ask_ai(Matter { code, game, turn }),
+            Outgoing::Decide { game, turn, trace } => {
+                self.ask_ai(Matter { code, game, turn }, trace);
+            }
         }
     }
 

@@ -143,7 +143,7 @@ impl Driver {
         lobby.own(epoch, seq);
         info!(%code, "a lobby is open");
         let mut table = Table::new(lobby, born, saved, seq);
-        table.take_in(effects, Some(&asked));
+        table.take_in(effects, Some(&asked), asked.trace());
         self.tables.insert(code, table);
         self.after_step(code);
         // What has changed around it meanwhile has been told to those who were there.

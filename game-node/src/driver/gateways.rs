@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use chassis::trace::Span;
 use protocol::link::{Claimed, ToGateway, ToNode};
 use tracing::{debug, info};
 
@@ -28,6 +29,10 @@ impl Gateways {
             // A link that does not drain is cut by its outbox, and says so by going down.
             let _sent = gateway.outbox.send(message);
         }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
     }
 
     pub(super) fn send_to_all(&self, message: &ToGateway) {
@@ -82,7 +87,10 @@ impl Driver {
         });
     }
 
-    pub(super) fn gateway_says(&mut self, link: LinkId, message: ToNode) {
+    /// What a gateway says, which has waited for as long as `span` says until now.
+    pub(super) fn gateway_says(&mut self, link: LinkId, message: ToNode, span: Span) {
+        let trace = span.context();
+        drop(span);
         match message {
             // It has said that already.
             ToNode::Hello { .. } => {}
@@ -105,7 +113,7 @@ impl Driver {
                 self.gateways
                     .send(link, ToGateway::Knows { request, known });
             }
-            ToNode::Ask(ask) => self.ask(link, ask),
+            ToNode::Ask(ask) => self.ask(link, ask, trace),
             ToNode::Detach { code, connection } => {
                 let connection = Connection {
                     link,

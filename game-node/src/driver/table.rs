@@ -3,14 +3,17 @@
 use std::time::Instant;
 
 use bytes::Bytes;
+use chassis::trace::TraceContext;
 use protocol::LobbyCode;
 use protocol::link::{Outcome, Parting};
 use registry::{Born, Delete, Epoch};
+use rules::Seat;
 use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue::Key;
 
 use super::asks::Asked;
-use crate::lobby::{Census, Connection, Effect, Lobby, SessionChange};
+use super::spans::MAX_TRACES;
+use crate::lobby::{Census, Connection, Effect, Input, Lobby, SessionChange};
 
 /// See the module.
 pub(super) struct Table {
@@ -35,6 +38,10 @@ pub(super) struct Table {
     pub(super) census: Census,
     /// Whether quick play finds it.
     pub(super) is_listed: bool,
+    /// The steps since the last commit was formed, each where it is in its trace.
+    pub(super) traces: Vec<TraceContext>,
+    /// The newest decision of an AI that has not been carried out.
+    pub(super) decision: TraceContext,
 }
 
 pub(super) struct Timer {
@@ -45,9 +52,19 @@ pub(super) struct Timer {
 /// What leaves a lobby for outside.
 #[derive(Debug)]
 pub(super) enum Outgoing {
-    Answer { asked: Asked, outcome: Outcome },
-    Parted { to: Connection, reason: Parting },
-    Decide { game: u32, turn: u32 },
+    Answer {
+        asked: Asked,
+        outcome: Outcome,
+    },
+    Parted {
+        to: Connection,
+        reason: Parting,
+    },
+    Decide {
+        game: u32,
+        turn: u32,
+        trace: TraceContext,
+    },
 }
 
 impl Table {
@@ -67,11 +84,21 @@ impl Table {
             timer: None,
             census: Census::default(),
             is_listed: false,
+            traces: Vec::new(),
+            decision: TraceContext::NONE,
         }
     }
 
     /// Keeps a step's effects until they may leave.
-    pub(super) fn take_in(&mut self, effects: Vec<Effect>, asked: Option<&Asked>) {
+    pub(super) fn take_in(
+        &mut self,
+        effects: Vec<Effect>,
+        asked: Option<&Asked>,
+        trace: TraceContext,
+    ) {
+        if !trace.is_none() && self.traces.len() < MAX_TRACES {
+            self.traces.push(trace);
+        }
         for effect in effects {
             match effect {
                 Effect::Answer { .. } => {
@@ -85,12 +112,20 @@ impl Table {
                     self.outgoing.push(Outgoing::Parted { to, reason });
                 }
                 Effect::Decide { game, turn } => {
-                    self.outgoing.push(Outgoing::Decide { game, turn });
+                    self.outgoing.push(Outgoing::Decide { game, turn, trace });
                 }
                 Effect::Session(change) => self.sessions.push(change),
                 // That it has ended, the lobby itself says.
                 Effect::End => {}
             }
+        }
+    }
+
+    /// Which seat a step is about, for its trace.
+    pub(super) fn seat_of(&self, input: &Input, asked: Option<&Asked>) -> Option<Seat> {
+        match (input, asked) {
+            (Input::Ask { wish, .. }, Some(_)) => self.lobby.seat_of(&wish.person.player),
+            _ => self.lobby.to_act(),
         }
     }
 

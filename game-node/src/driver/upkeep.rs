@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use protocol::lobby::LobbyStatus;
 use protocol::{LobbyCode, PlayerId};
 use registry::{Seq, Session, State, Touch, Touched};
 use tracing::debug;
@@ -9,6 +10,7 @@ use tracing::debug;
 use super::{Driver, Finished, now};
 use crate::chance;
 use crate::lobby::{Input, Surroundings};
+use crate::metrics::Population;
 
 /// Between two touches of every lobby.
 const TOUCH_EVERY: Duration = Duration::from_secs(5);
@@ -193,7 +195,7 @@ impl Driver {
     }
 
     /// Counts for the registry and for operators.
-    pub(super) fn tell_presence(&self) {
+    pub(super) fn tell_presence(&mut self) {
         let (census, lobbies) = (self.census, self.tables.len());
         let accepting_games = self.standing.accepting_games;
         self.membership.update(|own| {
@@ -211,6 +213,30 @@ impl Driver {
             ai_links: self.bridge.load(),
             ai_counters: self.bridge.counters(),
         });
+        let population = self.population();
+        self.metrics.count(population);
+    }
+
+    fn population(&self) -> Population {
+        let lobbies = |status| {
+            let tables = self.tables.values();
+            let count = tables
+                .filter(|table| table.lobby.status() == status)
+                .count();
+            i64::try_from(count).unwrap_or(i64::MAX)
+        };
+        let here = i64::from(self.census.connections);
+        let (ai_nodes, _, _) = self.bridge.load();
+        Population {
+            waiting: lobbies(LobbyStatus::Waiting),
+            playing: lobbies(LobbyStatus::Playing),
+            finished: lobbies(LobbyStatus::Finished),
+            connected: here,
+            away: i64::from(self.census.sessions) - here,
+            gateways: i64::try_from(self.gateways.count()).unwrap_or(i64::MAX),
+            ai_nodes: i64::try_from(ai_nodes).unwrap_or(i64::MAX),
+            accepting_games: self.standing.accepting_games,
+        }
     }
 
     /// What lobbies show of the world around them.

@@ -62,7 +62,7 @@ pub(super) async fn gateway(link: LinkId, mut socket: WebSocket, inbox: mpsc::Se
     }
     let (sink, stream) = socket.split();
     let end = tokio::select! {
-        end = read(stream, &inbox, |message| FromLink::Gateway { link, message }) => end,
+        end = read(stream, &inbox, |message| FromLink::gateway(link, message)) => end,
         end = write(sink, waiting, None::<fn(u64) -> gateway::ToGateway>) => end,
         () = cut.cancelled() => End::Slow,
     };

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use protocol::limit::MAX_SEATS;
 use protocol::link::Parting;
 use protocol::{PlayerId, TokenHash};
+use rules::Seat;
 
 use super::effect::Effects;
+use super::requests::seat_at;
 use super::{
     Census, Connection, Effect, LinkId, Lobby, Person, Place, SessionChange, SessionPlace, Stage,
     Wish,
@@ -51,6 +53,14 @@ impl Lobby {
             .iter()
             .position(|person| person.player == *player);
         watching.map_or(Standing::Stranger, Standing::Watching)
+    }
+
+    /// The seat of a person.
+    pub fn seat_of(&self, player: &PlayerId) -> Option<Seat> {
+        match self.standing(player) {
+            Standing::Seated(index) | Standing::Replaced(index) => Some(seat_at(index)),
+            Standing::Watching(_) | Standing::Stranger => None,
+        }
     }
 
     pub(super) fn person_of(&self, standing: Standing) -> Option<&Person> {

@@ -187,6 +187,14 @@ impl Lobby {
         })
     }
 
+    /// Whose turn it is, while a game runs.
+    pub fn to_act(&self) -> Option<Seat> {
+        match &self.stage {
+            Stage::Playing(play) => play.game.to_act(),
+            Stage::Waiting | Stage::Finished(_) => None,
+        }
+    }
+
     /// What an AI that is asked for this turn's move needs to know; nothing if the turn has passed.
     pub fn question(&self, game: u32, turn: u32) -> Option<Question> {
         let Stage::Playing(play) = &self.stage else {

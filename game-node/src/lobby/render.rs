@@ -36,6 +36,7 @@ impl Lobby {
                 events: self.events.after(shown),
                 own: Vec::new(),
                 to: Vec::with_capacity(audience.len()),
+                traces: Vec::new(),
             };
             own_parts.place(self.game(), audience, &mut show);
             (link, show)

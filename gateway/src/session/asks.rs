@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use protocol::ErrorCode;
+use chassis::trace::TraceContext;
 use protocol::link::{Ask, Outcome, Request};
 use protocol::player::PlayerMessage;
+use protocol::{ErrorCode, TraceParent};
 use registry::NodeId;
 
 use super::journey::Goal;
@@ -17,6 +18,7 @@ pub(crate) struct Waiting {
     pub(crate) order: u64,
     pub(crate) came_at: Instant,
     pub(crate) reply: Option<String>,
+    pub(crate) trace: TraceContext,
     pub(crate) wish: Wish,
 }
 
@@ -45,6 +47,7 @@ pub(crate) struct Reply {
     pub(crate) id: Option<String>,
     order: u64,
     came_at: Instant,
+    trace: TraceContext,
     request: Request,
 }
 
@@ -110,8 +113,10 @@ impl Session {
             order,
             came_at,
             reply,
+            trace,
             wish,
         } = waiting;
+        self.trace = trace;
         let at_table = self.place.is_some();
         match wish {
             Wish::Go(Goal::Leave) | Wish::Ask(_) if !at_table => {
@@ -124,6 +129,7 @@ impl Session {
                     id: reply,
                     order,
                     came_at,
+                    trace,
                     request: request.clone(),
                 };
                 self.ask_table(now, Some(reply), request);
@@ -175,6 +181,8 @@ impl Session {
             number,
             code,
             request,
+            // Without a trace the text is empty, and nothing is allocated.
+            trace: TraceParent::try_from(self.trace.to_string()).ok(),
         };
         self.effects.push(Effect::Ask { node, ask });
         number
@@ -219,6 +227,7 @@ impl Session {
             id,
             order,
             came_at,
+            trace,
             request,
         } = reply;
         let place = self
@@ -231,6 +240,7 @@ impl Session {
                 order,
                 came_at,
                 reply: id,
+                trace,
                 wish,
             },
         );

@@ -8,6 +8,7 @@ mod arrival;
 
 use std::time::{Duration, Instant};
 
+use chassis::trace::TraceContext;
 use protocol::link::Request;
 use protocol::{LobbyCode, PlayerName};
 
@@ -49,6 +50,8 @@ pub(crate) struct Journey {
     /// When the player has an answer, however many steps it takes.
     due: Instant,
     tries: u32,
+    /// Of the message that began it.
+    trace: TraceContext,
     /// A picture of the new table that came before the answer.
     early: Option<Picture>,
 }
@@ -217,6 +220,7 @@ impl Session {
             deadline: due,
             due,
             tries: 0,
+            trace: self.trace,
             early: None,
         });
         self.effects.extend(first);
@@ -255,6 +259,9 @@ impl Session {
         corrected: bool,
         request: Request,
     ) {
+        if let Some(journey) = &self.journey {
+            self.trace = journey.trace;
+        }
         let number = self.ask(place.node.clone(), place.code, request);
         if let Some(journey) = &mut self.journey {
             journey.step = Step::Asking {

@@ -273,6 +273,7 @@ fn picture(code: &str, epoch: u64, seq: u64) -> Picture {
         events,
         own,
         to,
+        traces: Vec::new(),
     };
     Picture::new(Arc::new(show), None)
 }

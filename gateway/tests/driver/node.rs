@@ -166,6 +166,7 @@ impl Node {
             events,
             own,
             to,
+            traces: Vec::new(),
         }));
     }
 

@@ -25,6 +25,7 @@ use crate::server::{
     GameView, LoadLevel, Pong, Refused, ServerMessage, ServerStatus, State, StatusReason,
     TimedObservation, Welcome,
 };
+use crate::trace::TraceParent;
 
 pub(super) fn player() -> Vec<(&'static str, PlayerMessage)> {
     vec![
@@ -232,6 +233,7 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
                 number: 4,
                 code: code(),
                 request,
+                trace: Some(trace()),
             }),
         )
     }));
@@ -316,6 +318,7 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
             connection: ConnectionId(12),
             own: Some(0),
         }],
+        traces: vec![trace()],
     };
     vec![
         (
@@ -432,6 +435,7 @@ pub(super) fn node_to_ai() -> Vec<(&'static str, ToAi)> {
         observation: game.observe(Some(seat)),
         plays: game.plays().to_vec(),
         timeout_ms: 5000,
+        trace: Some(trace()),
     };
     vec![
         ("decide", ToAi::Decide(Box::new(decide))),
@@ -691,6 +695,12 @@ fn seat(index: u8) -> Seat {
 
 fn card(text: &str) -> Card {
     text.parse().unwrap()
+}
+
+/// The one that W3C's text uses as its example.
+fn trace() -> TraceParent {
+    let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    text.to_owned().try_into().unwrap()
 }
 
 /// Opens nothing anywhere: the bytes are all the same.

@@ -222,6 +222,7 @@ impl Keeper {
         let now = Instant::now();
         self.beat_at = now + self.config.heartbeat_interval;
         let last = self.last_beat.replace(now);
+        self.shared.beaten(now);
         if last.is_some_and(|last| now > last + self.config.heartbeat_interval * 2) {
             self.absence_counts_at = now + RETURN_PATIENCE;
         }

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 
 use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 use super::keeper::{Keeper, Order, Part};
 use super::roster::{Roster, Snapshot};
 use super::{Event, Events, Presence, PresenceConfig, Servers, State};
 use crate::backend::Backend;
-use crate::{NodeId, RegistryError, Role, SessionOpened};
+use crate::{NodeId, RegistryError, Role, SessionOpened, metrics};
 
 /// Events that a reader may be behind before it gets the difference instead.
 const EVENTS_KEPT: usize = 1024;
@@ -146,6 +147,9 @@ pub(super) fn start(
     let shared = Arc::new(Shared::new(own, part));
     let (orders, inbox) = mpsc::channel(ORDERS_KEPT);
     let health = backend.health_cell();
+    if part == Part::Member {
+        metrics::watch_presence(&shared, &health);
+    }
     let keeper = Keeper::new(Arc::clone(&shared), part, config, heartbeats, health, inbox);
     let unavailable = |error: std::io::Error| RegistryError::Unavailable(error.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -169,6 +173,8 @@ pub(crate) struct Shared {
     pub(super) checks: watch::Sender<PresenceChecks>,
     pub(super) news: Notify,
     pub(super) pulse: Mutex<Option<Arc<AtomicU64>>>,
+    /// The last heartbeat that worked, or the start.
+    beaten_at: Mutex<Instant>,
 }
 
 impl Shared {
@@ -184,10 +190,26 @@ impl Shared {
             checks: watch::Sender::default(),
             news: Notify::new(),
             pulse: Mutex::new(None),
+            beaten_at: Mutex::new(Instant::now()),
         }
     }
 
-    pub(super) fn own(&self) -> std::sync::RwLockReadGuard<'_, Presence> {
+    pub(super) fn beaten(&self, at: Instant) {
+        *self
+            .beaten_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    /// When the last heartbeat worked, or the start was.
+    pub(crate) fn beaten_at(&self) -> Instant {
+        *self
+            .beaten_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn own(&self) -> std::sync::RwLockReadGuard<'_, Presence> {
         self.own.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,7 +233,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 

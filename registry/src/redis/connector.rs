@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use super::config::{Address, RedisConfig, Sentinels};
 use crate::RegistryError;
 use crate::backend::Answer;
+use crate::metrics::{Metrics, Purpose};
 
 /// A new connection must be there within this.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -33,6 +34,7 @@ const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration:
 
 pub(super) struct Connector {
     target: Target,
+    pub(super) metrics: Metrics,
 }
 
 enum Target {
@@ -67,11 +69,22 @@ impl Connector {
                 Target::Sentinels(clients)
             }
         };
-        Ok(Self { target })
+        Ok(Self {
+            target,
+            metrics: Metrics::new(),
+        })
     }
 
     /// A connection on which an answer that takes longer than `response_timeout` is an error.
     pub(super) async fn connect(
+        &self,
+        purpose: Purpose,
+        response_timeout: Duration,
+    ) -> Result<MultiplexedConnection, RedisError> {
+        self.counted(purpose, self.try_to_connect(response_timeout).await)
+    }
+
+    async fn try_to_connect(
         &self,
         response_timeout: Duration,
     ) -> Result<MultiplexedConnection, RedisError> {
@@ -85,7 +98,16 @@ impl Connector {
 
     /// A connection for a subscription; the caller limits the time.
     pub(super) async fn subscribe(&self) -> Result<PubSub, RedisError> {
-        self.client().await?.get_async_pubsub().await
+        let subscribing = async { self.client().await?.get_async_pubsub().await };
+        self.counted(Purpose::Subscription, subscribing.await)
+    }
+
+    fn counted<T>(&self, purpose: Purpose, made: Result<T, RedisError>) -> Result<T, RedisError> {
+        match &made {
+            Ok(_) => self.metrics.opened(purpose),
+            Err(error) => self.metrics.failed(purpose, error),
+        }
+        made
     }
 
     async fn client(&self) -> Result<Client, RedisError> {

@@ -15,6 +15,7 @@ use super::reply::{of_batch, read};
 use super::{Keys, milliseconds, scripts};
 use crate::backend::{Answer, Heartbeats};
 use crate::health::HealthCell;
+use crate::metrics::Purpose;
 use crate::presence::{Beat, Listing, Message, Presence};
 use crate::{Incarnation, NodeId};
 
@@ -34,7 +35,12 @@ pub(super) struct HeartbeatLine {
 
 impl HeartbeatLine {
     pub(super) fn new(keys: Keys, connector: Arc<Connector>, health: Arc<HealthCell>) -> Self {
-        let line = Line::new(connector, Arc::clone(&health), HEARTBEAT_TIMEOUT);
+        let line = Line::new(
+            connector,
+            Purpose::Heartbeat,
+            Arc::clone(&health),
+            HEARTBEAT_TIMEOUT,
+        );
         Self {
             keys,
             line,

@@ -15,12 +15,14 @@ use crate::RegistryError;
 use crate::backend::Answer;
 use crate::backoff::Backoff;
 use crate::health::HealthCell;
+use crate::metrics::Purpose;
 
 /// So many answers in a row that did not come in time, and the connection is taken for dead.
 const TIMEOUTS_BEFORE_NEW: u32 = 2;
 
 pub(super) struct Line {
     connector: Arc<Connector>,
+    purpose: Purpose,
     health: Arc<HealthCell>,
     response_timeout: Duration,
     counting: bool,
@@ -41,6 +43,7 @@ struct State {
 impl Line {
     pub(super) fn new(
         connector: Arc<Connector>,
+        purpose: Purpose,
         health: Arc<HealthCell>,
         response_timeout: Duration,
     ) -> Self {
@@ -54,6 +57,7 @@ impl Line {
         };
         Self {
             connector,
+            purpose,
             health,
             response_timeout,
             counting: false,
@@ -77,6 +81,9 @@ impl Line {
         let same = state.number == number;
         match results {
             Ok(results) => {
+                for error in results.iter().filter_map(|one| one.as_ref().err()) {
+                    self.connector.metrics.failed(self.purpose, error);
+                }
                 if same {
                     state.timeouts = 0;
                     if results
@@ -89,6 +96,7 @@ impl Line {
                 Ok(results)
             }
             Err(error) => {
+                self.connector.metrics.failed(self.purpose, &error);
                 if same {
                     state.timeouts += 1;
                     if !error.is_timeout() || state.timeouts >= TIMEOUTS_BEFORE_NEW {
@@ -116,7 +124,8 @@ impl Line {
         }
         let connecting = state.connecting.get_or_insert_with(|| {
             let (connector, patience) = (Arc::clone(&self.connector), self.response_timeout);
-            tokio::spawn(async move { connector.connect(patience).await })
+            let purpose = self.purpose;
+            tokio::spawn(async move { connector.connect(purpose, patience).await })
         });
         let Ok(ended) = timeout(self.response_timeout, connecting).await else {
             return Err(RegistryError::Unavailable("still connecting".to_owned()));

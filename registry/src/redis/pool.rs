@@ -12,6 +12,7 @@ use super::reply;
 use crate::RegistryError;
 use crate::backend::Answer;
 use crate::health::{HealthCell, Sight};
+use crate::metrics::Purpose;
 
 /// Enough for thousands of short operations a second.
 const CONNECTIONS: usize = 16;
@@ -24,13 +25,14 @@ const CREATE_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) struct Pool {
     connections: managed::Pool<Manager>,
+    connector: Arc<Connector>,
     health: Arc<HealthCell>,
 }
 
 impl Pool {
     pub(super) fn new(connector: Arc<Connector>, health: Arc<HealthCell>) -> Answer<Self> {
         let connections = managed::Pool::builder(Manager {
-            connector,
+            connector: Arc::clone(&connector),
             health: Arc::clone(&health),
         })
         .max_size(CONNECTIONS)
@@ -42,6 +44,7 @@ impl Pool {
         .map_err(|error| RegistryError::Unavailable(error.to_string()))?;
         Ok(Self {
             connections,
+            connector,
             health,
         })
     }
@@ -99,6 +102,7 @@ impl Pool {
                 Ok(value)
             }
             Err(error) => {
+                self.connector.metrics.failed(Purpose::Pool, &error);
                 if wrong_server(&error) {
                     drop(Object::take(connection));
                     self.connections.retain(|_, _| false);
@@ -123,7 +127,10 @@ impl managed::Manager for Manager {
     type Error = RedisError;
 
     async fn create(&self) -> Result<MultiplexedConnection, RedisError> {
-        let mut connection = self.connector.connect(RESPONSE_TIMEOUT).await?;
+        let mut connection = self
+            .connector
+            .connect(Purpose::Pool, RESPONSE_TIMEOUT)
+            .await?;
         let (run_id, now_ms) = reply::who_answers(&mut connection).await?;
         self.health.saw_time(now_ms);
         self.health.saw_run(&run_id);

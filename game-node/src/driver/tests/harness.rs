@@ -280,10 +280,7 @@ impl Gateway {
 
     fn says(&self, message: ToNode) {
         self.inbox
-            .try_send(FromLink::Gateway {
-                link: self.link,
-                message,
-            })
+            .try_send(FromLink::gateway(self.link, message))
             .unwrap();
     }
 
@@ -301,6 +298,7 @@ impl Gateway {
             number: ask,
             code: self.code,
             request,
+            trace: None,
         }));
     }
 

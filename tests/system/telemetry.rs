@@ -1,0 +1,174 @@
+//! What a collector is sent: one trace a move, through all the processes that it passes.
+
+use std::collections::BTreeSet;
+
+use protocol::ErrorCode;
+use protocol::player::PlayerMessage;
+use serde_json::{Value, json};
+
+use crate::support::collector::{Collector, Span};
+use crate::support::eventually;
+use crate::support::fleet::Fleet;
+use crate::support::table::{agree_on, gather, play_to_the_end, refused, start};
+
+/// All that a span may say; a name, a card, a token or a seed is none of it.
+const ATTRIBUTES: [&str; 8] = [
+    "wizard.node",
+    "wizard.lobby",
+    "wizard.seat",
+    "wizard.connection",
+    "wizard.receivers",
+    "game.command.name",
+    "ai.level",
+    "error.type",
+];
+
+#[tokio::test]
+async fn a_move_is_one_trace_from_the_frame_to_what_everybody_sees() {
+    let collector = Collector::over_grpc().await;
+    let variables = collector.variables("grpc");
+    let mut variables = borrowed(&variables);
+    variables.push(("LOG_FORMAT", "json"));
+    let fleet = Fleet::over_redis(&variables).await;
+    let (mut players, code) = gather(&fleet.url(), 1, 2).await;
+    agree_on(&mut players[0], json!({"length": "short"})).await;
+    let too_early = PlayerMessage::ReturnToLobby;
+    refused(&mut players[0], too_early, ErrorCode::NotFinished).await;
+    start(&mut players).await;
+    play_to_the_end(&mut players).await;
+
+    let spans = eventually("a whole move", async || {
+        let spans = collector.spans();
+        whole_move(&spans, &code.to_string()).then_some(spans)
+    })
+    .await;
+    let follows_a_decision = |span: &Span| {
+        let is_decision = |id: &Vec<u8>| of(&spans, id).is_some_and(|it| it.name == "game.decide");
+        span.name == "game.step" && span.parent.is_empty() && span.follows.iter().any(is_decision)
+    };
+    assert!(
+        spans.iter().any(follows_a_decision),
+        "an AI's move follows its decision"
+    );
+    for span in &spans {
+        let unknown: Vec<_> = span.attributes.keys().collect();
+        assert!(
+            unknown
+                .iter()
+                .all(|name| ATTRIBUTES.contains(&name.as_str())),
+            "{span:?}"
+        );
+    }
+    let metrics = collector.metrics();
+    for name in [
+        "gateway.connection.active",
+        "game.commit.duration",
+        "ai.decision.duration",
+    ] {
+        assert!(metrics.contains(name), "{name} is not among {metrics:?}");
+    }
+    a_refusal_is_logged_with_its_trace(&fleet, &spans);
+}
+
+/// Whether some move of the player's has been seen on its whole way, up to the question that it led to.
+fn whole_move(spans: &[Span], code: &str) -> bool {
+    let named = |name: &'static str| spans.iter().filter(move |span| span.name == name);
+    named("ai.decide").any(|decide| {
+        let way = [
+            "game.decide",
+            "game.step",
+            "link.receive",
+            "gateway.receive",
+        ];
+        let mut child = decide;
+        for name in way {
+            match of(spans, &child.parent) {
+                Some(parent) if parent.name == name && parent.trace == decide.trace => {
+                    child = parent;
+                }
+                _ => return false,
+            }
+        }
+        let step = of(spans, &of(spans, &decide.parent).unwrap().parent).unwrap();
+        let saved = named("game.commit").find(|commit| commit.parent == step.id);
+        let shown =
+            saved.and_then(|commit| named("gateway.fan_out").find(|it| it.parent == commit.id));
+        let services = [decide, step, child].map(|span| span.service.as_str());
+        assert_eq!(
+            services,
+            ["wizard-ai-node", "wizard-game-node", "wizard-gateway"]
+        );
+        assert!(child.parent.is_empty(), "it begins with the frame");
+        assert_eq!(step.attributes["wizard.lobby"], code);
+        assert_eq!(step.attributes["wizard.seat"], "0");
+        assert!(step.attributes["wizard.node"].starts_with("game-"));
+        assert!(decide.attributes["wizard.node"] == "ai");
+        assert_eq!(
+            step.attributes["wizard.connection"],
+            child.attributes["wizard.connection"]
+        );
+        step.attributes["game.command.name"] == "act" && shown.is_some()
+    })
+}
+
+fn of<'spans>(spans: &'spans [Span], id: &[u8]) -> Option<&'spans Span> {
+    spans.iter().find(|span| span.id == id)
+}
+
+/// So that whoever reads of it finds what else has happened to it.
+fn a_refusal_is_logged_with_its_trace(fleet: &Fleet, spans: &[Span]) {
+    let refused = spans
+        .iter()
+        .find(|span| span.name == "game.step" && span.attributes.contains_key("error.type"));
+    let trace = hex(&refused.expect("the refused move").trace);
+    let logged: BTreeSet<String> = fleet
+        .lines()
+        .iter()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|event| event["trace_id"] == trace.as_str() && event["message"] == "refused")
+        .map(|event| event["target"].to_string())
+        .collect();
+    assert_eq!(
+        logged.len(),
+        1,
+        "by the game node that has refused it: {logged:?}"
+    );
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = |text, byte: &u8| format!("{text}{byte:02x}");
+    bytes.iter().fold(String::new(), digits)
+}
+
+#[tokio::test]
+async fn over_http_under_another_name_and_as_much_as_is_sampled() {
+    let (all, none) = (Collector::over_http().await, Collector::over_http().await);
+    let (to_all, to_none) = (
+        all.variables("http/protobuf"),
+        none.variables("http/protobuf"),
+    );
+    let mut sampled = borrowed(&to_all);
+    sampled.push(("OTEL_SERVICE_NAME", "tables"));
+    let mut unsampled = borrowed(&to_none);
+    unsampled.push(("OTEL_TRACES_SAMPLER", "always_off"));
+    tokio::join!(create_a_table(&sampled), create_a_table(&unsampled));
+    let spans = all.spans();
+    assert!(!spans.is_empty() && spans.iter().all(|span| span.service == "tables"));
+    assert!(all.metrics().contains("gateway.frame.size"));
+    assert!(none.metrics().contains("gateway.frame.size"));
+    assert!(none.spans().is_empty(), "nothing is sampled");
+}
+
+/// Until the process has ended, and has sent all that it had.
+async fn create_a_table(variables: &[(&str, &str)]) {
+    let fleet = Fleet::in_one_process(variables).await;
+    let (_players, _) = gather(&fleet.url(), 1, 2).await;
+    fleet.stop().await;
+}
+
+fn borrowed<'a>(variables: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
+    variables
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect()
+}
