@@ -10,10 +10,10 @@ WEB_SOURCES := $(wildcard web/*.html web/*.ts web/*.js web/*.json) \
 	$(shell find web/src web/public -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run web test bench fuzz fmt docs
+.PHONY: help run web secrets deploy test compose-test bench fuzz fmt docs
 
 help: ## Show what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 run: ## Build everything and play on http://127.0.0.1:8080
 	@scripts/prepare run
@@ -24,9 +24,18 @@ run: ## Build everything and play on http://127.0.0.1:8080
 web: $(WEB_BUILT) ## Build the web client, which the program embeds
 	@:
 
+secrets: ## Draw what compose.yaml needs into .env
+	@scripts/secrets
+
+deploy: ## Start compose.yaml, or bring what runs up to date, one container at a time
+	@scripts/compose-deploy $(ARGS)
+
 test: ## Check and test everything, cheap to dear; stops at the first fault
 	@scripts/prepare test
 	@scripts/test
+
+compose-test: ## Build the image and run compose.yaml: play, scale, replace, stop and start (half an hour)
+	@tests/compose/run $(ARGS)
 
 bench: ## Measure what the docs promise in figures
 	@scripts/prepare test
