@@ -108,6 +108,10 @@ impl GatewayVariables {
     }
 
     pub(crate) fn check(&self) -> Result<(), Misconfigured> {
+        if !self.operator_token.fits_a_header() {
+            let problem = "must be one line, without a line's end or a space around it";
+            return Err(Misconfigured::new("OPERATOR_TOKEN", problem));
+        }
         let set = self.max_http_concurrency.and_then(Limit::count);
         match (set, self.max_connections.count()) {
             (Some(set), Some(connections)) if set < connections => {

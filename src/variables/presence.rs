@@ -71,7 +71,7 @@ impl PresenceVariables {
             ("AI_SHARED_SECRET", &self.ai_shared_secret),
         ] {
             if !secret.fits_a_header() {
-                let problem = "must be one line, without a line's end";
+                let problem = "must be one line, without a line's end or a space around it";
                 return Err(Misconfigured::new(name, problem));
             }
         }

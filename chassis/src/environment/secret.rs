@@ -24,9 +24,10 @@ impl Secret {
         !self.is_empty() && bool::from(self.0.as_bytes().ct_eq(presented))
     }
 
-    /// Whether it can be sent in a header. One from a file with a line's end at its end can't.
+    /// Whether it can be sent in a header and arrives as it is. One from a file with a line's end
+    /// at its end can't, and spaces at an end are lost on the way.
     pub fn fits_a_header(&self) -> bool {
-        !self.0.chars().any(char::is_control)
+        !self.0.chars().any(char::is_control) && self.0.trim() == self.0
     }
 
     /// The text, to be sent to whom it authenticates us, and nowhere else.
@@ -75,6 +76,7 @@ mod tests {
     fn lines_fit_no_header() {
         let fits = |text: &str| Secret::from(text.to_owned()).fits_a_header();
         assert!(fits("") && fits("two words") && fits("g\u{e9}heim"));
+        assert!(!fits(" ") && !fits(" secret") && !fits("secret "));
         assert!(!fits("secret\n") && !fits("two\nlines") && !fits("\0"));
     }
 
