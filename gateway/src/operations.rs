@@ -1,6 +1,7 @@
 //! What operators read and do at a gateway: who is there, who owns a lobby, take a node out.
 //!
-//! * `nodes`, `board`, `events`: all processes as this gateway sees them, asked for or followed.
+//! * `nodes`, `board`, `events`: all processes as this gateway sees them, asked for or followed;
+//!   `trails`: their last minutes.
 //! * `lobbies`, `inspections`: one lobby, from its record and from its owner.
 //! * `drain`: asks a node to leave; the only thing here that needs the operators' token.
 //! * `page`: all of it for people.
@@ -12,6 +13,7 @@ mod inspections;
 mod lobbies;
 mod nodes;
 mod page;
+mod trails;
 
 pub(crate) use inspections::Inspections;
 

@@ -66,6 +66,22 @@ test('what is wrong comes first, with the reason', async ({ page, gateway }) => 
   await expect.poll(async () => (await ids(page))[0]).toBe('node-fine')
 })
 
+test('shows the last minutes as soon as it is opened', async ({ page, gateway }) => {
+  gateway.nodes = [node('one', { players: 3 })]
+  gateway.trails = {
+    one: [
+      [1, 0],
+      [2, 1],
+      [3, 1],
+    ],
+  }
+  await page.goto(gateway.address)
+  const line = page.getByTestId('node-one').locator('path.players')
+  await expect
+    .poll(async () => (await line.getAttribute('d'))?.match(/[ML]/g)?.length)
+    .toBeGreaterThanOrEqual(3)
+})
+
 test('ages tick without news', async ({ page, gateway }) => {
   gateway.nodes = [node('one')]
   await page.goto(gateway.address)
@@ -114,6 +130,7 @@ test('waits with a face, and says how to begin when nobody is there', async ({ p
   await expect(page.getByTestId('connecting')).toContainText('does not answer')
   gateway.open = true
   await expect(page.getByTestId('empty')).toContainText('No process is there yet')
+  await expect(page.getByTestId('troubled')).toHaveText('')
 })
 
 test('a drain says what it means, and why it was refused', async ({ page, gateway }) => {
@@ -157,8 +174,19 @@ for (const width of [1440, 390]) {
     ]
     await page.setViewportSize({ width, height: 844 })
     await page.goto(gateway.address)
-    await expect(page.getByTestId('node-front')).toBeVisible()
+    const row = page.getByTestId('node-front')
+    await expect(row).toBeVisible()
+    // The button lies on nothing that must be read.
+    const [button, players] = [row.getByRole('button'), row.locator('td[data-label="Players"]')]
+    const [over, under] = [await button.boundingBox(), await players.boundingBox()]
+    const apart = over && under && (over.x >= under.x + under.width || over.y + over.height <= under.y)
+    expect(apart).toBe(true)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
     expect(faults).toEqual([])
+    // What becomes of a node is seen from wherever it was taken out.
+    await page.getByTestId('drain-front').click()
+    await page.getByTestId('operator-token').fill('x')
+    await page.getByTestId('drain-yes').click()
+    await expect(page.getByTestId('said')).toBeInViewport()
   })
 }

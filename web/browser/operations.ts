@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createSocket, type AddressInfo } from 'node:net'
 import { extname } from 'node:path'
-import type { Node } from '../src/operations/node'
+import type { Node, Trails } from '../src/operations/node'
 
 const PROGRAM = process.env['WIZARD'] ?? new URL('../../target/debug/wizard', import.meta.url).pathname
 const BUILT = new URL('../dist-operations/', import.meta.url)
@@ -63,6 +63,7 @@ export class Gateway {
   /** Whether it takes new watchers. */
   open = true
   nodes: Node[] = []
+  trails: Trails['nodes'] = {}
   address = ''
   #beating: NodeJS.Timeout | undefined
   #watchers = new Set<ServerResponse>()
@@ -130,6 +131,7 @@ export class Gateway {
     this.#watchers.add(response)
     tell(response, 'snapshot', this.nodes)
     tell(response, 'history', [])
+    tell(response, 'trails', { every_ms: 5_000, nodes: this.trails })
     this.beat()
   }
 }

@@ -13,6 +13,7 @@ use tokio::sync::broadcast;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::nodes::Node;
+use super::trails::{SAMPLE_EVERY, Trails};
 use crate::gateway::Gateway;
 
 /// Between two looks at heartbeats, and two signs of life to the watchers.
@@ -47,6 +48,7 @@ pub(super) struct Board(Mutex<State>);
 struct State {
     nodes: BTreeMap<NodeId, Node>,
     history: VecDeque<Value>,
+    trails: Trails,
     beats: Value,
     frames: broadcast::Sender<Frame>,
     ended: bool,
@@ -57,6 +59,7 @@ impl Default for State {
         Self {
             nodes: BTreeMap::new(),
             history: VecDeque::new(),
+            trails: Trails::default(),
             beats: Value::Null,
             frames: broadcast::channel(FRAMES_KEPT).0,
             ended: false,
@@ -80,6 +83,7 @@ impl Board {
         let opening = [
             Frame::new("snapshot", &nodes),
             Frame::new("history", &history),
+            Frame::new("trails", &state.trails.to_json()),
             Frame::new("beats", &state.beats),
         ];
         Some((opening.into(), state.frames.subscribe()))
@@ -96,6 +100,8 @@ pub(super) async fn follow(board: Arc<Board>, gateway: Arc<Gateway>) {
     let mut links = gateway.links.overview();
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut samples = interval(SAMPLE_EVERY);
+    samples.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             event = events.next() => match event {
@@ -108,6 +114,7 @@ pub(super) async fn follow(board: Arc<Board>, gateway: Arc<Gateway>) {
                 state.look(&gateway);
                 state.beat(&gateway);
             }
+            _ = samples.tick() => board.lock().sample(),
         }
     }
     let mut state = board.lock();
@@ -174,6 +181,11 @@ impl State {
         });
         let beats = self.beats.clone();
         self.send("beats", &beats);
+    }
+
+    fn sample(&mut self) {
+        let present = self.nodes.values().map(|node| &*node.presence);
+        self.trails.sample(present);
     }
 
     fn join(&mut self, node: Node) -> Value {

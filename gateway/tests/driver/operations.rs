@@ -119,6 +119,11 @@ async fn a_watcher_gets_one_snapshot_and_then_what_happens() {
         ("history", json!([])),
         "who was there before has not joined"
     );
+    let (name, trails) = watcher.next().await.unwrap();
+    assert_eq!(
+        (name.as_str(), &trails["every_ms"]),
+        ("trails", &json!(5000))
+    );
     let (name, beats) = watcher.next().await.unwrap();
     assert_eq!((name.as_str(), &beats["current"]), ("beats", &json!(true)));
     assert!(beats["last_seen"]["game-fake"].as_u64() <= beats["now"].as_u64());
@@ -157,6 +162,28 @@ async fn a_watcher_gets_one_snapshot_and_then_what_happens() {
 
     bench.gateway.process.shutdown.begin();
     while watcher.next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn whoever_opens_the_page_sees_the_last_minutes_at_once() {
+    let bench = Bench::start().await;
+    let operations = bench.gateway.process.operations.address();
+    let samples = async || {
+        let mut watcher = Watcher::open(operations).await;
+        loop {
+            let (name, data) = watcher.next().await.unwrap();
+            if name == "trails" {
+                let trail = data["nodes"]["game-fake"].as_array();
+                return trail.map_or(0, Vec::len);
+            }
+        }
+    };
+    let taken = async {
+        while samples().await < 2 {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    timeout(CEILING, taken).await.expect("a sample every 5 s");
 }
 
 #[tokio::test]

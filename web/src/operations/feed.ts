@@ -41,6 +41,7 @@ export class Feed {
     }
     take('snapshot', fleet.snapshot.bind(fleet))
     take('history', fleet.history.bind(fleet))
+    take('trails', fleet.trails.bind(fleet))
     take('joined', fleet.joined.bind(fleet))
     take('changed', fleet.changed.bind(fleet))
     take('left', fleet.left.bind(fleet))

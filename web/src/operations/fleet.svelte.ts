@@ -2,7 +2,7 @@
  * Everything that is known of the nodes. Takes what the gateway says and the time; holds no socket
  * and reads no clock. What left stays for ten minutes.
  */
-import type { Beats, Left, Node, Past, Reason } from './node'
+import type { Beats, Left, Node, Past, Reason, Trails } from './node'
 
 /** How long nodes that left are shown. */
 export const GONE_SHOWN_MS = 600_000
@@ -108,6 +108,18 @@ export class Fleet {
           gone: { at, reason: one.reason },
           trail: entries.get(key)?.trail ?? [],
         })
+    }
+    this.#entries = entries
+  }
+
+  /** The last minutes of everybody. What is known here stays where the gateway knows less: it is a new one. */
+  trails({ nodes }: Trails): void {
+    this.#lastSample = this.#local
+    const entries = new Map(this.#entries)
+    for (const [key, entry] of entries) {
+      const told = entry.gone === null ? (nodes[entry.node.id] ?? []) : []
+      if (told.length < entry.trail.length) continue
+      entries.set(key, { ...entry, trail: told.map(([players, games]) => ({ players, games })) })
     }
     this.#entries = entries
   }

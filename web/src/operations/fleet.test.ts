@@ -81,6 +81,29 @@ describe('the fleet', () => {
     expect(fleet.now - (fleet.entries[0]?.node.last_seen ?? 0)).toBe(600)
   })
 
+  it('shows the last minutes at once, and keeps what a new gateway does not know', () => {
+    const fleet = new Fleet(0)
+    fleet.snapshot([node('a', { players: 3 }), node('b')])
+    const trail = (id: string): number[] =>
+      fleet.entries.find((entry) => entry.node.id === id)?.trail.map(({ players }) => players) ?? []
+    fleet.trails({
+      every_ms: 5_000,
+      nodes: {
+        a: [
+          [1, 0],
+          [2, 1],
+        ],
+      },
+    })
+    fleet.beats({ now: NOW, current: true, last_seen: {} })
+    expect([trail('a'), trail('b')]).toEqual([[1, 2], []])
+    fleet.tick(5_000)
+    fleet.beats({ now: NOW, current: true, last_seen: {} })
+    expect(trail('a')).toEqual([1, 2, 3])
+    fleet.trails({ every_ms: 5_000, nodes: { a: [[9, 9]] } })
+    expect(trail('a')).toEqual([1, 2, 3])
+  })
+
   it('keeps a trail of ten minutes over a lost connection', () => {
     const fleet = fleetOf(node('a'))
     for (let local = 5_000; local <= 1_000_000; local += 5_000) {

@@ -30,6 +30,8 @@ export type Node = {
 
 export type Left = Node & { reason: Reason }
 export type Beats = { now: number | null; current: boolean; last_seen: Record<string, number> }
+/** Of each node that is there, by id: players and games, oldest first. */
+export type Trails = { every_ms: number; nodes: Record<string, [players: number, games: number][]> }
 export type Past =
   | { at: number | null; event: 'joined'; node: Node }
   | { at: number | null; event: 'left'; node: Node; reason: Reason }

@@ -22,10 +22,10 @@ export function troublesOf(node: Node, now: number | null): Trouble[] {
   if (node.suspended > 0) bad.push(say.suspended(node.suspended))
   if (node.uncommitted > 0) warn.push(say.uncommitted(node.uncommitted))
   if (!node.verified) warn.push(say.unverified(node.why))
-  else if (node.why !== null) warn.push(say.why(node.why))
+  else if (node.why !== null && node.state !== 'starting') warn.push(say.why(node.why))
   if (node.state === 'draining') warn.push(say.draining(node.lobbies))
   if (now !== null && node.state === 'starting' && now - node.started_at > SLOW_START_MS)
-    warn.push(say.slowStart)
+    warn.push(say.slowStart(node.why))
   if (node.load === 'busy') warn.push(say.busy)
   return [
     ...bad.map((text): Trouble => ({ level: 'bad', text })),

@@ -69,7 +69,7 @@ export const operations = {
     uncommitted: (n: number): string => `${count(n, 'lobby goes', 'lobbies go')} on unsaved`,
     draining: (n: number): string =>
       n === 0 ? 'leaving' : `leaving once ${count(n, 'lobby', 'lobbies')} ${n === 1 ? 'has' : 'have'} ended`,
-    slowStart: 'still not ready: its /ready says what is missing',
+    slowStart: (why: string | null): string => `still not ready: ${why ?? 'its /ready says what is missing'}`,
   },
   left: (reason: Reason, ms: number): string => `${reasons[reason]} ${age(ms)} ago`,
   timeline: {
