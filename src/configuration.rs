@@ -104,6 +104,7 @@ pub(crate) fn ai_node(
         workers: ai.workers(),
         queue: ai.ai_queue,
         presence: presence_config(presence),
+        ready_timeout: process.ready_timeout,
         drain_timeout: process.drain_timeout,
     }
 }

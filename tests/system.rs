@@ -22,6 +22,8 @@ mod load_test;
 mod lobbies;
 #[path = "system/operators.rs"]
 mod operators;
+#[path = "system/readiness.rs"]
+mod readiness;
 #[path = "system/refusals.rs"]
 mod refusals;
 #[path = "system/room.rs"]
@@ -32,5 +34,9 @@ mod secrecy;
 mod sessions;
 #[path = "system/start.rs"]
 mod start;
+#[path = "system/stopping.rs"]
+mod stopping;
+#[path = "system/systemd.rs"]
+mod systemd;
 #[path = "system/telemetry.rs"]
 mod telemetry;

@@ -19,6 +19,9 @@ pub struct Config {
     pub queue: NonZeroUsize,
     /// Heartbeats (`HEARTBEAT_INTERVAL`, `PRESENCE_TTL`).
     pub presence: PresenceConfig,
+    /// Ceiling of a start's self-check, from the start of the process (`READY_TIMEOUT`): then it is
+    /// said what is missing, and tried on.
+    pub ready_timeout: Duration,
     /// How long a stop may take (`DRAIN_TIMEOUT`).
     pub drain_timeout: Duration,
 }

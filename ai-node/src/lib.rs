@@ -74,7 +74,7 @@ pub async fn run(config: Config, registry: Registry, process: Process) -> Result
     ));
     let mut drain = membership.drain_requested();
     tokio::select! {
-        () = become_ready(&process, &membership, &pool) => {}
+        () = become_ready(config.ready_timeout, &process, &membership, &pool) => {}
         () = process.shutdown.begun() => {}
         // The sender lives in `membership`, so this ends only when it turns true.
         _ = drain.wait_for(|drain| *drain) => tracing::info!("operators ask this node to leave"),
@@ -105,16 +105,38 @@ async fn tell_load(membership: Membership, pool: Arc<Pool>, pulse: Pulse) {
 const LOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Goes on to show how the registry does, and never ends.
-async fn become_ready(process: &Process, membership: &Membership, pool: &Pool) {
+async fn become_ready(
+    ready_timeout: Duration,
+    process: &Process,
+    membership: &Membership,
+    pool: &Pool,
+) {
     let [presence, decision] = process.readiness.checks(["presence", "decision"]);
-    tokio::join!(
-        presence_works(membership, &presence),
-        decision_works(pool, &decision)
-    );
-    process.readiness.ready().await;
+    let trying = async {
+        tokio::join!(
+            presence_works(membership, &presence),
+            decision_works(pool, &decision)
+        );
+        process.readiness.ready().await;
+    };
+    tokio::select! {
+        () = trying => {}
+        () = say_why_when_late(ready_timeout, process, membership) => {}
+    }
+    membership.update(|own| own.why = None);
     membership.ready().await;
     tracing::info!(node = %membership.own().id, "ready to decide");
     follow_registry(membership, &presence).await;
+}
+
+/// Never ends; after `READY_TIMEOUT` it says to operators what is missing.
+async fn say_why_when_late(ready_timeout: Duration, process: &Process, membership: &Membership) {
+    process.late(ready_timeout).await;
+    loop {
+        let missing = process.readiness.missing();
+        membership.update(|own| own.why = Some(missing));
+        tokio::time::sleep(LOAD_INTERVAL).await;
+    }
 }
 
 /// Shows for ever whether the registry answers. Once ready, that alone takes nothing away.

@@ -100,6 +100,7 @@ fn config(secret: &str) -> Config {
         workers: NonZeroUsize::MIN,
         queue: NonZeroUsize::new(64).unwrap(),
         presence: PresenceConfig::default(),
+        ready_timeout: Duration::from_secs(30),
         drain_timeout: Duration::from_secs(5),
     }
 }

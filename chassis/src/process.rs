@@ -2,7 +2,9 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use tracing::warn;
 
 use crate::{Metrics, Operations, Readiness, Shutdown, Supervisor, clock};
 
@@ -47,6 +49,14 @@ impl Process {
             supervisor: Supervisor::of_this_process(),
             started: clock::now(),
         })
+    }
+
+    /// Waits until `ready_timeout` has passed since the start of the process, and says what has not
+    /// worked until then. It is tried on: this ends nothing.
+    pub async fn late(&self, ready_timeout: Duration) {
+        tokio::time::sleep_until((self.started + ready_timeout).into()).await;
+        // A part that its users need has not come up in time.
+        warn!(missing = self.readiness.missing(), "still not ready");
     }
 
     /// The same process for one of several roles: its checks are shown as `name: check`, its

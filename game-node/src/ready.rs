@@ -88,7 +88,7 @@ async fn presence_works(membership: &Membership, check: &Check) {
 
 async fn link_works(config: &Config, process: &Process, membership: &Membership, check: &Check) {
     let deadline = process.started + config.ready_timeout;
-    let mut why = "not tried".to_owned();
+    let mut why = format!("{}: no answer", config.advertise_addr);
     let trying = async {
         loop {
             match try_link(config, membership).await {

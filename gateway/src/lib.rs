@@ -199,6 +199,7 @@ async fn follow_sessions(gateway: &Gateway) {
 /// Not ready, goodbye, and every socket closed with 1012.
 async fn stop(gateway: &Gateway, process: &Process) {
     process.readiness.drain("told to stop");
+    gateway.links.wind_down();
     gateway.sockets.close();
     let closing = timeout(SOCKETS_END_WITHIN, gateway.sockets.wait());
     let ((), closed) = tokio::join!(gateway.membership.leave(), closing);

@@ -14,7 +14,7 @@ use opentelemetry::KeyValue;
 use protocol::TraceParent;
 use protocol::link::{Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
-use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role};
+use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -127,6 +127,18 @@ impl Links {
         }
     }
 
+    /// This gateway stops, and hears of no goodbye any more: links that are up stay for the players
+    /// who are still here, and one that breaks is not dialled anew.
+    pub(crate) fn wind_down(&self) {
+        self.lock().retain(|_, entry| {
+            entry.listed = false;
+            if entry.up.is_none() {
+                entry.stop.cancel();
+            }
+            entry.up.is_some()
+        });
+    }
+
     /// Ends all links, and waits until their nodes have been told.
     pub(crate) async fn close(&self) {
         for entry in self.lock().values() {
@@ -196,19 +208,27 @@ impl Links {
     /// # Errors
     /// What went wrong, for a person.
     pub(crate) async fn probe(&self) -> Result<NodeId, String> {
-        let nodes: Vec<NodeId> = self.overview.borrow().nodes.keys().cloned().collect();
         let mut failures = Vec::new();
-        for node in nodes {
+        for node in self.serving() {
             match self.probe_node(&node).await {
                 Ok(()) => return Ok(node),
                 Err(why) => failures.push(format!("{node}: {why}")),
             }
         }
         Err(if failures.is_empty() {
-            "no live link".to_owned()
+            "no live link to a game node that is ready".to_owned()
         } else {
             failures.join("; ")
         })
+    }
+
+    /// Nodes with a live link that have found out that they can serve: one that has not opens
+    /// probe lobbies, and players none.
+    fn serving(&self) -> Vec<NodeId> {
+        let serves = |entry: &Entry| entry.up.is_some() && entry.presence.state != State::Starting;
+        let entries = self.lock();
+        let serving = entries.iter().filter(|(_, entry)| serves(entry));
+        serving.map(|(node, _)| node.clone()).collect()
     }
 
     async fn probe_node(&self, node: &NodeId) -> Result<(), String> {

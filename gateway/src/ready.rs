@@ -55,8 +55,9 @@ impl Checks {
         };
         tokio::select! {
             () = trying => {}
-            () = warn_when_late(&gateway, &process) => {}
+            () = say_why_when_late(&gateway, &process) => {}
         }
+        gateway.membership.update(|own| own.why = None);
         gateway.membership.ready().await;
         info!("ready");
         let pulse = process.supervisor.watch();
@@ -93,13 +94,14 @@ impl Checks {
     }
 }
 
-/// Never ends; after `READY_TIMEOUT` it says what is missing.
-async fn warn_when_late(gateway: &Gateway, process: &Process) {
-    let ceiling = Instant::from_std(process.started) + gateway.config.ready_timeout;
-    tokio::time::sleep_until(ceiling).await;
-    // A part that players need has not come up in time; it is tried on.
-    warn!(missing = process.readiness.missing(), "still not ready");
-    std::future::pending::<()>().await;
+/// Never ends; after `READY_TIMEOUT` it says to operators what is missing.
+async fn say_why_when_late(gateway: &Gateway, process: &Process) {
+    process.late(gateway.config.ready_timeout).await;
+    loop {
+        let missing = process.readiness.missing();
+        gateway.membership.update(|own| own.why = Some(missing));
+        sleep(WATCH_EVERY).await;
+    }
 }
 
 async fn until_ok<F>(check: &Check, attempt: impl Fn() -> F)

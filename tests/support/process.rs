@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
+use super::cgroup::ControlGroup;
 use super::http;
 use super::{eventually, free_address};
 
@@ -17,14 +18,29 @@ pub(crate) struct Wizard {
     child: Child,
     operations: SocketAddr,
     lines: Arc<Mutex<Vec<String>>>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl Wizard {
     /// Starts a role, or everything where `role` is empty; does not wait. With everything at DEBUG, and without the
     /// limits and pauses that would only slow a test down, unless `variables` say otherwise.
     pub(crate) fn spawn(name: &str, role: &str, variables: &[(&str, &str)]) -> Self {
+        Self::spawn_by(Command::new(PROGRAM), name, role, variables)
+    }
+
+    /// As [`Wizard::spawn`], within the limits of a group from its first instruction on.
+    pub(crate) fn spawn_in(
+        group: &ControlGroup,
+        name: &str,
+        role: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        Self::spawn_by(group.command(PROGRAM), name, role, variables)
+    }
+
+    fn spawn_by(mut command: Command, name: &str, role: &str, variables: &[(&str, &str)]) -> Self {
         let operations = free_address();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wizard"))
+        let mut child = command
             .env_clear()
             .args(Some(role).filter(|role| !role.is_empty()))
             .envs(UNHINDERED)
@@ -36,13 +52,16 @@ impl Wizard {
             .spawn()
             .expect("the program starts");
         let lines = Arc::default();
-        keep_lines(child.stdout.take().expect("piped"), &lines);
-        keep_lines(child.stderr.take().expect("piped"), &lines);
+        let readers = vec![
+            keep_lines(child.stdout.take().expect("piped"), &lines),
+            keep_lines(child.stderr.take().expect("piped"), &lines),
+        ];
         Self {
             name: name.to_owned(),
             child,
             operations,
             lines,
+            readers,
         }
     }
 
@@ -85,14 +104,18 @@ impl Wizard {
         kib.expect("in KiB").parse().expect("a number")
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it has ended by itself, and all that it has said is known.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let what = format!("{} has ended", self.name);
         let child = &mut self.child;
-        eventually(&what, async || {
+        let status = eventually(&what, async || {
             child.try_wait().expect("a child can be waited for")
         })
-        .await
+        .await;
+        for reader in self.readers.drain(..) {
+            reader.join().expect("a reader does not panic");
+        }
+        status
     }
 
     /// By which the operating system knows it.
@@ -102,9 +125,20 @@ impl Wizard {
 
     /// Sends a signal by its name: `STOP`, `CONT`, `TERM`.
     pub(crate) fn signal(&self, name: &str) {
-        let id = self.id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &id]).status();
-        assert!(sent.expect("kill is there").success(), "{name} to {id}");
+        signal(self.id(), name);
+    }
+
+    /// What the operating system calls its thread of this name.
+    pub(crate) fn thread(&self, name: &str) -> u32 {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.id()));
+        let mut threads = threads.expect("it runs").map_while(Result::ok);
+        let is_called = |thread: &std::fs::DirEntry| {
+            let called = std::fs::read_to_string(thread.path().join("comm"));
+            called.is_ok_and(|called| called.trim_end() == name)
+        };
+        let thread = threads.find(is_called).expect("a thread of that name");
+        let id = thread.file_name().into_string();
+        id.expect("a number").parse().expect("a number")
     }
 
     /// Where operators ask.
@@ -112,6 +146,8 @@ impl Wizard {
         self.operations
     }
 }
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_wizard");
 
 impl Drop for Wizard {
     fn drop(&mut self) {
@@ -141,7 +177,10 @@ const UNHINDERED: [(&str, &str); 10] = [
 ];
 
 /// A thread, so that the process never waits for the test to read.
-fn keep_lines(output: impl Read + Send + 'static, lines: &Arc<Mutex<Vec<String>>>) {
+fn keep_lines(
+    output: impl Read + Send + 'static,
+    lines: &Arc<Mutex<Vec<String>>>,
+) -> JoinHandle<()> {
     let lines = Arc::clone(lines);
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -150,5 +189,12 @@ fn keep_lines(output: impl Read + Send + 'static, lines: &Arc<Mutex<Vec<String>>
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(line);
         }
-    });
+    })
+}
+
+/// Sends a signal by its name.
+pub(crate) fn signal(process: u32, name: &str) {
+    let id = process.to_string();
+    let sent = Command::new("kill").args(["-s", name, &id]).status();
+    assert!(sent.expect("kill is there").success(), "{name} to {id}");
 }

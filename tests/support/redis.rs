@@ -38,6 +38,11 @@ impl Redis {
         let _ = self.server.wait();
     }
 
+    /// Sends a signal by its name: `STOP`, `CONT`.
+    pub(crate) fn signal(&self, name: &str) {
+        super::process::signal(self.server.id(), name);
+    }
+
     async fn ping(&self) -> Option<()> {
         let mut stream = TcpStream::connect(self.address).await.ok()?;
         stream.write_all(b"PING\r\n").await.ok()?;

@@ -13,7 +13,7 @@ use protocol::{ErrorCode, LobbyCode};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::support::cgroup::CpuGroup;
+use crate::support::cgroup::{ControlGroup, Limits};
 use crate::support::process::Wizard;
 use crate::support::redis::Redis;
 use crate::support::table::{agree_on, arrive, gather, play_to_the_end, refused, start, status_of};
@@ -257,7 +257,11 @@ const TABLES: usize = 30;
 /// On a real quota, with the real thresholds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_15_percent_of_a_core_thirty_tables_are_too_many_and_all_play_to_their_end() {
-    let group = match CpuGroup::with_percent_of_a_core(15) {
+    let limits = Limits {
+        percent_of_a_core: 15,
+        memory_mib: None,
+    };
+    let group = match ControlGroup::with(limits) {
         Ok(group) => group,
         Err(why) => {
             println!("SKIPPED: this machine lets nobody make a control group here: {why}");

@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
 
 use protocol::lobby::AiLevel;
 use protocol::player::{AddAi, PlayerMessage};
@@ -253,38 +252,6 @@ async fn a_watch_outlives_its_registry() {
     watch.line(&["joined", "game-1"]);
     drop(redis);
     watch.line(&["lost", "the registry can't be reached"]);
-}
-
-/// As systemd hears it: ready once it is, fed while it runs, stopping at the end.
-#[tokio::test(flavor = "multi_thread")]
-async fn systemd_is_told() {
-    let folder = std::env::temp_dir().join(format!("wizard-notify-{}", std::process::id()));
-    // A path of an earlier run that was killed.
-    let _ = std::fs::remove_file(&folder);
-    let socket = std::os::unix::net::UnixDatagram::bind(&folder).unwrap();
-    socket.set_read_timeout(Some(CEILING)).unwrap();
-    let hear = || {
-        let mut message = [0; 512];
-        let length = socket.recv(&mut message).expect("systemd hears in time");
-        String::from_utf8_lossy(&message[..length])
-            .trim()
-            .to_owned()
-    };
-    let patience = Duration::from_secs(4).as_micros().to_string();
-    let notify = folder.to_str().unwrap();
-    let variables = [("NOTIFY_SOCKET", notify), ("WATCHDOG_USEC", &patience)];
-    let mut process = Wizard::spawn("wizard", "", &variables);
-    let until = |wanted: &str| while hear() != wanted {};
-    until("READY=1");
-    let ready = crate::support::http::get(process.operations(), "/ready").await;
-    assert_eq!(ready.unwrap().0, 200);
-    for _ in 0..3 {
-        until("WATCHDOG=1");
-    }
-    process.signal("TERM");
-    until("STOPPING=1");
-    assert!(process.ended().await.success());
-    let _ = std::fs::remove_file(&folder);
 }
 
 /// What the checks say, stays true after the start.
