@@ -21,6 +21,8 @@ use uuid::Uuid;
 const NEWS_WITHIN: Duration = Duration::from_millis(300);
 /// Of Redis' time, for a list of 50.
 const LIST_WITHIN: Duration = Duration::from_millis(2);
+/// After the last of many has come or gone, everybody's list is right.
+const LISTS_WITHIN: Duration = Duration::from_secs(5);
 const LOCAL_READ_WITHIN: Duration = Duration::from_micros(1);
 const FOREIGN_KEYS: usize = 1_000_000;
 /// A machine on which a fleet has not found itself by then is too small for it.
@@ -38,6 +40,7 @@ fn main() {
             news().await;
             list_among_foreign_keys().await;
             local_read().await;
+            come_and_go().await;
         }
         let asked = std::env::var("FLEET").ok();
         let sizes: Vec<usize> = match asked.as_deref().map(str::parse) {
@@ -164,6 +167,49 @@ async fn local_read() {
     let one = began.elapsed() / rounds;
     println!("local read of 200 by role: {one:?}");
     assert!(one < LOCAL_READ_WITHIN, "{one:?}");
+}
+
+/// 200 within 10 s, of whom every other one leaves a second later.
+async fn come_and_go() {
+    const SIZE: u32 = 200;
+    const TIME: Duration = Duration::from_secs(9);
+    let server = RedisServer::start();
+    let registry = connect(&server);
+    let began = now();
+    let lives = (0..SIZE).map(|number| {
+        let registry = registry.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep_until((began + TIME * number / SIZE).into()).await;
+            let node = join(&registry, &format!("node-{number:03}"));
+            node.ready().await;
+            if number % 2 == 1 {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                node.leave().await;
+                return None;
+            }
+            Some(node)
+        })
+    });
+    let stay: Vec<Membership> = join_all(lives.collect::<Vec<_>>())
+        .await
+        .into_iter()
+        .filter_map(|life| life.expect("it lives"))
+        .collect();
+    let over = began.elapsed();
+    let settled = now();
+    let is_right = |node: &Membership| {
+        let servers = node.servers();
+        servers.len() == stay.len() && stay.iter().all(|one| node.server(&one.own().id).is_some())
+    };
+    while !stay.iter().all(is_right) {
+        assert!(settled.elapsed() < START_WITHIN, "some list stays wrong");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let right = settled.elapsed();
+    println!(
+        "{SIZE} came, and half of them went, in {over:?}: all lists are right {right:?} later"
+    );
+    assert!(right < LISTS_WITHIN, "{right:?}");
 }
 
 /// All ready, and each knows all.
