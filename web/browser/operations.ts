@@ -43,6 +43,8 @@ export class Wizard {
       NODE_ID: 'test',
       OPERATOR_TOKEN: TOKEN,
       LOG_LEVEL: 'warn',
+      // Whatever else this machine does.
+      LOAD_FORCE_LEVEL: 'normal',
     }
     const child = spawn(PROGRAM, [], { env, stdio: ['ignore', 'ignore', 'inherit'] })
     return new Wizard(`http://127.0.0.1:${port}/`, child)
