@@ -57,9 +57,17 @@ def start_daemon(folder):
     return daemon
 
 
-def fetch_base_images():
+def base_of_the_image():
+    return stages()[-1]
+
+
+def stages():
+    return re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+
+
+def fetch_base_images(to_build):
     """Those that Dockerfile and compose.yaml name; stand-ins of them, where no registry gives them."""
-    names = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    names = stages() if to_build else [base_of_the_image()]
     names += re.findall(r"image: \$\{(?!WIZARD)\w+:-([^}]+)\}", (ROOT / "compose.yaml").read_text())
     missing = [name for name in names if not is_ok("docker", "image", "inspect", name)]
     if missing and is_ok("docker", "pull", missing[0], seconds=REGISTRY_WITHIN_SECONDS):
