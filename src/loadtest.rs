@@ -67,7 +67,7 @@ pub(crate) struct LoadtestCommand {
 /// Plays, and reports on standard output.
 ///
 /// # Errors
-/// The first promise of the contract that was broken.
+/// The first promise of the contract that was broken, or that nobody could move at all.
 pub(crate) fn run(command: LoadtestCommand) -> anyhow::Result<()> {
     let json = command.json;
     let config = command.into_config()?;
@@ -75,6 +75,7 @@ pub(crate) fn run(command: LoadtestCommand) -> anyhow::Result<()> {
         .enable_all()
         .build()?;
     let report = runtime.block_on(loadtest::run(config))?;
+    anyhow::ensure!(report.moves > 0, "nobody came to make a move in that time");
     if json {
         println!("{}", serde_json::to_string(&report)?);
     } else {
