@@ -68,6 +68,28 @@ def running(arguments, environment, command=()):
         process.communicate(timeout=CEILING_SECONDS)
 
 
+@contextlib.contextmanager
+def redis(*arguments):
+    """A Redis that keeps nothing, and its port."""
+    port = free_port()
+    process = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--daemonize", "no", *arguments],
+        stdout=subprocess.DEVNULL,
+    )
+
+    def answers():
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(1) in b"+-"
+
+    try:
+        wait_until(answers, "Redis answers")
+        yield process, port
+    finally:
+        process.terminate()
+        process.wait()
+
+
 class Player:
     """One WebSocket of a player: says and hears JSON."""
 
@@ -91,10 +113,10 @@ class Player:
 
     def say(self, message):
         text = json.dumps(message).encode()
-        assert len(text) < 126, "a short frame"
+        length = bytes([0x80 | len(text)]) if len(text) < 126 else b"\xff" + struct.pack(">Q", len(text))
         mask = os.urandom(4)
         masked = bytes(byte ^ mask[at % 4] for at, byte in enumerate(text))
-        self.socket.sendall(bytes([0x81, 0x80 | len(text)]) + mask + masked)
+        self.socket.sendall(b"\x81" + length + mask + masked)
 
     def hear(self, kind):
         """The next message of that type."""

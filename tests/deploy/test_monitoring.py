@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from conftest import CHART, PROGRAM, ROOT, render, values_of
-from program import Player, free_port, get, running
+from program import Player, free_port, get, redis, running, wait_until
 
 PROMTOOL = ROOT / "target/deployment-tools/bin/promtool"
 ALERTS = CHART / "files/alerts.yaml"
@@ -56,29 +56,42 @@ def expressions():
 
 @pytest.fixture(scope="module")
 def metrics():
-    """`/metrics` of all roles in one process after a game, a refusal of each kind and a page of somebody else."""
+    """`/metrics` of all roles in one process after a game, a refusal of each kind, and the end of its Redis."""
     players, operations = (f"127.0.0.1:{free_port()}" for _ in range(2))
-    environment = {
-        "LISTEN_ADDR": players,
-        "OPS_ADDR": operations,
-        "ALLOWED_ORIGINS": "https://wizard.example.org",
-        "AI_MOVE_DELAY": "0",
-        "TRICK_PAUSE": "0",
-    }
-    with running([], environment):
-        play = ["loadtest", "--url", f"http://{players}", "--humans", "1", "--players", "3", "--games", "1"]
-        subprocess.run(
-            [PROGRAM, *play, "--think", "100ms", "--duration", "5s"], check=True, capture_output=True, timeout=60
-        )
-        assert Player(players, origin="https://elsewhere.example.org").close_code() == 1008
-        player = Player(players)
-        player.say({"type": "start_game"})
-        assert player.hear("error")["code"] == "hello_required"
-        player.say({"type": "hello", "token": None})
-        player.say({"type": "create_lobby", "name": "Merlin"})
-        player.say({"type": "start_game"})
-        assert player.hear("error")["code"] == "not_enough_players"
-        return get(operations, "/metrics")[1]
+    with redis() as (server, port):
+        environment = {
+            "LISTEN_ADDR": players,
+            "OPS_ADDR": operations,
+            "REDIS_URL": f"redis://127.0.0.1:{port}",
+            "ALLOWED_ORIGINS": "https://wizard.example.org",
+            "AI_MOVE_DELAY": "0",
+            "TRICK_PAUSE": "0",
+            "LOG_LEVEL": "error",
+            # With its Redis gone, nothing of it can be handed over.
+            "DRAIN_TIMEOUT": "1",
+        }
+        with running([], environment):
+            play = ["loadtest", "--url", f"http://{players}", "--humans", "1", "--players", "3", "--games", "1"]
+            subprocess.run(
+                [PROGRAM, *play, "--think", "100ms", "--duration", "3s"], check=True, capture_output=True, timeout=60
+            )
+            be_refused(players)
+            server.terminate()
+            wait_until(lambda: "registry_error_total" in get(operations, "/metrics")[1], "an error of Redis is counted")
+            return get(operations, "/metrics")[1]
+
+
+def be_refused(players):
+    assert Player(players, origin="https://elsewhere.example.org").close_code() == 1008
+    player = Player(players)
+    player.say({"type": "start_game"})
+    assert player.hear("error")["code"] == "hello_required"
+    player.say({"type": "hello", "token": None})
+    player.say({"type": "create_lobby", "name": "Merlin"})
+    player.say({"type": "start_game"})
+    assert player.hear("error")["code"] == "not_enough_players"
+    player.say({"type": "ping", "nonce": "x" * 70_000})
+    assert player.close_code() == 1009
 
 
 def test_whatever_is_asked_for_is_on_metrics(metrics):
