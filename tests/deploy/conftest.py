@@ -77,7 +77,7 @@ def variables():
     return {role: variables_of(role) for role in ROLES}
 
 
-@pytest.fixture(params=VALUES)
+@pytest.fixture(scope="session", params=VALUES)
 def release(request):
-    """The objects of each of the releases that we try."""
+    """The objects of each of the releases that we try; nobody changes them."""
     return render(values_of(request.param))

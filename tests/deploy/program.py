@@ -46,19 +46,22 @@ def get(address, path):
 
 
 @contextlib.contextmanager
-def running(arguments, environment, command=()):
-    """A process that is ready; `environment` has its OPS_ADDR. `command` runs it, if not the system itself."""
+def running(arguments, environment, command=(), given=b""):
+    """A process that is ready; `environment` has its OPS_ADDR. `command` runs it, if not the system itself, and is given that."""
     plain = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     process = subprocess.Popen(
         [*command, PROGRAM, *arguments],
         env=plain | {"LOG_LEVEL": "warn"} | environment,
+        stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
+    process.stdin.write(given)
+    process.stdin.close()
+    process.stdin = None
     try:
 
         def is_ready():
-            assert process.poll() is None, process.stderr.read()
+            assert process.poll() is None, process.stderr.read().decode()
             return (get(environment["OPS_ADDR"], "/ready") or [None])[0] == 200
 
         wait_until(is_ready, f"{arguments} is ready")
