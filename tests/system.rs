@@ -20,8 +20,12 @@ mod load;
 mod load_test;
 #[path = "system/lobbies.rs"]
 mod lobbies;
+#[path = "system/metrics.rs"]
+mod metrics;
 #[path = "system/operators.rs"]
 mod operators;
+#[path = "system/quiet.rs"]
+mod quiet;
 #[path = "system/readiness.rs"]
 mod readiness;
 #[path = "system/refusals.rs"]

@@ -29,6 +29,8 @@ const QUEUE: usize = 4096;
 const BATCH: usize = 128;
 /// A node that has not taken the link by then is tried again.
 const DIAL_WITHIN: Duration = Duration::from_secs(2);
+/// A node that could not be reached for so long is worth a line.
+const NEWS_AFTER: Duration = Duration::from_secs(2);
 /// How long the last frame may take.
 const GOODBYE_WITHIN: Duration = Duration::from_millis(500);
 /// The node's lobby thread answers each.
@@ -73,24 +75,29 @@ pub(crate) async fn keep(
 ) {
     let span = tracing::info_span!("link", %node);
     let keeping = async {
-        // The first failure is news, the hundredth is not.
-        let mut told = false;
+        // A node that starts or stops is not there for a moment, which is no news; nor is the hundredth
+        // failure.
+        let (mut failing_since, mut told) = (None, false);
         loop {
             let dialled = dial(&links, &node, &address);
             match stop.run_until_cancelled(dialled).await {
                 None => break,
                 Some(Ok(socket)) => {
-                    told = false;
+                    (failing_since, told) = (None, false);
                     info!(%address, "linked");
                     if !carry(&links, &node, socket, &stop).await {
                         return;
                     }
                 }
-                Some(Err(error)) if told => debug!(%error, "not linked"),
                 Some(Err(error)) => {
-                    told = true;
-                    // The node has just started, stopped, or can't be reached by its address.
-                    warn!(%address, %error, "not linked; trying on");
+                    let since: Instant = *failing_since.get_or_insert_with(Instant::now);
+                    if told || since.elapsed() < NEWS_AFTER {
+                        debug!(%error, "not linked");
+                    } else {
+                        told = true;
+                        // The node is gone or can't be reached by its address.
+                        warn!(%address, %error, "not linked; trying on");
+                    }
                 }
             }
             let pause = sleep(backoff(chance::number()));

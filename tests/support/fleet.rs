@@ -90,6 +90,11 @@ impl Fleet {
         self.gateway().operations()
     }
 
+    /// The operations ports of all processes.
+    pub(crate) fn all_operations(&self) -> Vec<SocketAddr> {
+        self.processes.iter().map(Wizard::operations).collect()
+    }
+
     /// All gateways.
     pub(crate) fn gateways(&self) -> &[Wizard] {
         &self.processes[..self.players.len()]
