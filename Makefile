@@ -10,7 +10,7 @@ WEB_SOURCES := $(wildcard web/*.html web/*.ts web/*.js web/*.json) \
 	$(shell find web/src web/public -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run web secrets deploy test compose-test bench fuzz fmt docs
+.PHONY: help run web secrets deploy test compose-test bench fuzz fmt docs screenshots
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,6 +52,11 @@ fmt: ## Format all sources
 docs: ## Build the book into docs/book
 	@command -v mdbook >/dev/null || { echo "make docs needs mdbook: cargo install mdbook"; exit 1; }
 	mdbook build docs
+
+screenshots: $(WEB_BUILT) ## Take the book's pictures from the running program
+	@scripts/prepare test
+	$(CARGO) build --release --locked --bin wizard
+	cd web && npx playwright test --config screenshots/playwright.config.ts
 
 $(WEB_INSTALLED): web/package.json web/package-lock.json
 	@cd web && npm ci --no-audit --no-fund

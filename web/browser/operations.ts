@@ -166,7 +166,7 @@ export function node(id: string, more: Partial<Node> = {}): Node {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const socket = createSocket()
   await new Promise<void>((resolve) => socket.listen(0, '127.0.0.1', resolve))
   const { port } = socket.address() as AddressInfo
