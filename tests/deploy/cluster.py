@@ -43,7 +43,7 @@ class Cluster(http.server.ThreadingHTTPServer):
 def cluster():
     """One that answers until the block ends."""
     server = Cluster()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield server
     finally:

@@ -72,12 +72,12 @@ def running(arguments, environment, command=(), given=b""):
 
 
 @contextlib.contextmanager
-def redis(*arguments):
-    """A Redis that keeps nothing, and its port."""
+def redis(*configuration):
+    """A Redis by that file, or one that keeps nothing, and its port."""
     port = free_port()
+    own = ["--port", str(port), "--bind", "127.0.0.1", "--daemonize", "no"]
     process = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--daemonize", "no", *arguments],
-        stdout=subprocess.DEVNULL,
+        ["redis-server", *(configuration or ["--save", ""]), *own], stdout=subprocess.DEVNULL
     )
 
     def answers():

@@ -1,14 +1,12 @@
 """A release over its life, by Helm's own client: what an upgrade leaves as it was."""
 
 import base64
-import subprocess
 
 import helm_python as helm
 import pytest
 
 from cluster import cluster
-from conftest import CHART, PROGRAM, find, render
-from program import CEILING_SECONDS, free_port, running
+from conftest import CHART, find, render
 
 
 @pytest.fixture
@@ -58,19 +56,3 @@ def test_an_upgrade_changes_no_pod_without_a_reason(installed):
     upgrade({"monitoring": {"dashboard": {"enabled": True}}})
     assert [api.named("deployments", name)["spec"]["template"] for name in names] == before
     assert api.named("statefulsets", "wizard-redis")["spec"]["template"] == redis
-
-
-def test_what_helm_test_runs_plays():
-    """The command of the test's pod, against all roles in one process in place of the gateways' Service."""
-    [pod] = [each for each in render({"test": {"seconds": 5}}) if each["kind"] == "Pod"]
-    assert pod["metadata"]["annotations"]["helm.sh/hook"] == "test"
-    [players] = pod["spec"]["containers"]
-    service = find(render({}), "Service", "wizard-gateway")
-    url = f"http://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
-    assert f"--url={url}" in players["args"]
-    address, operations = (f"127.0.0.1:{free_port()}" for _ in range(2))
-    with running([], {"LISTEN_ADDR": address, "OPS_ADDR": operations}):
-        there = [argument.replace(url, f"http://{address}") for argument in players["args"]]
-        assert subprocess.run([PROGRAM, *there], timeout=CEILING_SECONDS).returncode == 0
-    gone = subprocess.run([PROGRAM, *there], timeout=CEILING_SECONDS, capture_output=True)
-    assert gone.returncode != 0
