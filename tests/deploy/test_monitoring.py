@@ -31,6 +31,19 @@ def test_promtool_takes_the_rules_of_the_chart(tmp_path):
     promtool("check", "rules", "rules.yaml", folder=tmp_path)
 
 
+def test_promtool_takes_the_configuration_in_the_book_and_it_asks_every_example(tmp_path):
+    [written] = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/systemd.md").read_text(), re.DOTALL)
+    (tmp_path / "prometheus.yaml").write_text(written.replace("/etc/prometheus/wizard.yaml", str(ALERTS)))
+    promtool("check", "config", "prometheus.yaml", folder=tmp_path)
+    [job] = yaml.safe_load(written)["scrape_configs"]
+    asked = {target: group["labels"]["role"] for group in job["static_configs"] for target in group["targets"]}
+    examples = {
+        re.search("^OPS_ADDR=(.*)$", path.read_text(), re.MULTILINE)[1]: path.stem.rsplit("-", 1)[0]
+        for path in (ROOT / "deploy/systemd/examples").glob("*-*.env")
+    }
+    assert asked == examples
+
+
 def test_alerts_come_when_they_should(tmp_path):
     shutil.copy(ALERTS, tmp_path)
     shutil.copy(ROOT / "tests/deploy/alerts_test.yaml", tmp_path)
