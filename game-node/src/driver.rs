@@ -10,10 +10,12 @@
 mod admission;
 mod asks;
 mod batch;
+mod claims;
 mod creation;
 mod faults;
 mod gateways;
 mod probe;
+mod questions;
 mod spans;
 mod table;
 #[cfg(test)]
@@ -39,6 +41,7 @@ use tokio_util::time::DelayQueue;
 use tracing::{error, info};
 
 use self::admission::Standing;
+use self::claims::Claims;
 use self::creation::Creations;
 use self::gateways::Gateways;
 pub(crate) use self::spans::on_link;
@@ -99,6 +102,10 @@ enum Finished {
         Box<creation::Creation>,
         Result<registry::Created, registry::RegistryError>,
     ),
+    Claimed(
+        LobbyCode,
+        Result<registry::Claimed, registry::RegistryError>,
+    ),
     Touched(Vec<(LobbyCode, Option<registry::Touched>)>),
     Sessions(Vec<upkeep::Found>),
     Probed {
@@ -108,6 +115,13 @@ enum Finished {
     },
     /// Nobody waits for it.
     Nothing,
+}
+
+/// Lobbies that have changed their owner, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) handed_over: u64,
+    pub(crate) taken_over: u64,
 }
 
 /// Shown by the lobby thread itself, once a second, that it runs.
@@ -137,6 +151,8 @@ pub(crate) struct Driver {
     phase: Phase,
     tables: HashMap<LobbyCode, Table>,
     creations: Creations,
+    claims: Claims,
+    counts: Counts,
     /// Sum over all tables.
     census: Census,
     surroundings: Surroundings,
@@ -175,6 +191,8 @@ impl Driver {
             phase: Phase::Starting,
             tables: HashMap::new(),
             creations: Creations::default(),
+            claims: Claims::default(),
+            counts: Counts::default(),
             census: Census::default(),
             surroundings: Surroundings::default(),
             standing: Standing::default(),
@@ -280,6 +298,7 @@ impl Driver {
         match finished {
             Finished::Batch(batch, written) => self.committed(batch, &written),
             Finished::Created(creation, created) => self.created(*creation, created),
+            Finished::Claimed(code, claimed) => self.claimed(code, claimed),
             Finished::Touched(touched) => self.touched(touched),
             Finished::Sessions(found) => self.sessions_found(found),
             Finished::Probed {

@@ -6,6 +6,7 @@ use chassis::operations::HealthFields;
 use serde_json::{Value, json};
 
 use crate::ai::Counters;
+use crate::driver::Counts;
 use crate::load::Load;
 use crate::lobby::Census;
 
@@ -19,6 +20,7 @@ pub(crate) struct Snapshot {
     pub(crate) census: Census,
     pub(crate) load: Load,
     pub(crate) accepting_games: bool,
+    pub(crate) counts: Counts,
     /// AI links, open breakers among them, waiting requests.
     pub(crate) ai_links: (usize, usize, usize),
     pub(crate) ai_counters: Counters,
@@ -44,6 +46,8 @@ impl HealthCell {
             "cpu": sample.cpu,
             "throttled": sample.throttled,
             "accepting_games": now.accepting_games,
+            "handed_over": now.counts.handed_over,
+            "taken_over": now.counts.taken_over,
             "ai_available": links > 0,
             "ai": {
                 "links": links,

@@ -13,6 +13,7 @@ use crate::ai::Outcome;
 pub(crate) struct Metrics {
     command: Histogram<f64>,
     decision: Histogram<f64>,
+    takeover: Histogram<f64>,
     commit: Histogram<f64>,
     batch: Histogram<u64>,
     lobbies: UpDownCounter<i64>,
@@ -61,6 +62,10 @@ impl Metrics {
             command: seconds(
                 "game.command.duration",
                 "From a player's wish to its answer",
+            ),
+            takeover: seconds(
+                "game.takeover.duration",
+                "From a gateway's request to the lobby's being here",
             ),
             decision: seconds("game.decision.duration", "From a question to its decision"),
             commit: seconds(
@@ -140,5 +145,10 @@ impl Metrics {
         links("ai", before.ai_nodes, now.ai_nodes);
         let accepting = i64::from(now.accepting_games) - i64::from(before.accepting_games);
         self.accepting.add(accepting, &[]);
+    }
+
+    /// A lobby was taken over.
+    pub(crate) fn taken_over(&self, took: Duration) {
+        self.takeover.record(took.as_secs_f64(), &[]);
     }
 }

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use protocol::{LobbyCode, TokenHash};
 use registry::{
-    Born, Commit, Committed, Create, Created, Delete, Generation, Lifetime, Owner, Registry,
-    RegistryError, Seated, Session, Touch, Touched,
+    Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Generation, Lifetime, Owner,
+    Registry, RegistryError, Release, Released, Seated, Session, Touch, Touched,
 };
 use tracing::{error, warn};
 
@@ -204,6 +204,28 @@ impl Store {
             lifetime,
         };
         self.registry.create(&create).await
+    }
+
+    pub(crate) async fn claim(&self, claim: &Claim) -> Result<Claimed, RegistryError> {
+        self.pass_gate().await;
+        self.registry.claim(claim).await
+    }
+
+    /// Gives a lobby up; tries on for as long as the registry is away.
+    pub(crate) async fn release(&self, release: &Release) -> Released {
+        let mut backoff = Backoff::default();
+        loop {
+            self.pass_gate().await;
+            match self.registry.release(release).await {
+                Ok(released) => return released,
+                Err(RegistryError::Unavailable(_)) => backoff.wait().await,
+                Err(error) => {
+                    // A newer program wrote the record, or not ours: this node can't own it.
+                    error!(code = release.code, %error, "a lobby can't be released");
+                    return Released::Relieved;
+                }
+            }
+        }
     }
 
     /// Renews lobbies; nothing for each of which nothing is known.

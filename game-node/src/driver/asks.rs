@@ -78,14 +78,23 @@ impl Driver {
             return self.answer(&asked, Outcome::NotOwner);
         }
         let may_start = self.admits_a_game();
+        let is_return = matches!(wish.request, Request::Attach { .. });
         let input = Input::Ask {
             wish,
             chance: chance::draw(),
             may_start,
         };
-        if let Some(Err(refusal)) = self.try_step(code, input, Some(&asked)) {
-            debug!(%code, command = asked.name, %refusal, "refused");
-            self.refuse_behind(code, asked, &refusal);
+        match self.try_step(code, input, Some(&asked)) {
+            Some(Ok(())) => {
+                if let Some(table) = self.tables.get_mut(&code) {
+                    table.has_accepted_input |= !is_return;
+                }
+            }
+            Some(Err(refusal)) => {
+                debug!(%code, command = asked.name, %refusal, "refused");
+                self.refuse_behind(code, asked, &refusal);
+            }
+            None => {}
         }
     }
 

@@ -91,10 +91,12 @@ impl Driver {
             table.saved = table.lobby.save(at).into();
             let status = status_word(table.lobby.status());
             let state = (status, table.saved.clone());
-            Write::Commit(
-                self.store
-                    .commit(code, table.born, (epoch, seq), state, Lifetime::Table),
-            )
+            let numbers = (epoch, seq);
+            let mut commit = self
+                .store
+                .commit(code, table.born, numbers, state, Lifetime::Table);
+            commit.accepted_input = table.has_accepted_input;
+            Write::Commit(commit)
         };
         (table.formed, table.in_flight, table.is_behind) = (seq, true, false);
         let outgoing = std::mem::take(&mut table.outgoing);
@@ -142,7 +144,9 @@ impl Driver {
     }
 
     fn release(&mut self, item: Item) {
-        if let Some(table) = self.tables.get_mut(&item.code) {
+        let table = self.tables.get_mut(&item.code);
+        // Not a newer copy, which may have taken this one's place meanwhile.
+        if let Some(table) = table.filter(|table| table.lobby.epoch() == item.epoch) {
             table.in_flight = false;
             table.committed = table.committed.max(item.seq);
         }

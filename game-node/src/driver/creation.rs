@@ -113,6 +113,10 @@ impl Driver {
         let meanwhile = self.creations.0.remove(&creation.code);
         let is_gone = meanwhile.as_ref().is_none_or(|meanwhile| meanwhile.is_gone);
         match created {
+            // Taken over while the answer was on its way: the newer copy stays, and is found.
+            Ok(_) if self.tables.contains_key(&creation.code) => {
+                self.answer(&creation.asked, Outcome::NotOwner);
+            }
             Ok(Created::Ok { epoch, seq }) => self.open(creation, epoch.0, seq.0, is_gone),
             // An earlier try of the same creation, whose answer got lost: it is ours.
             Ok(Created::Exists(record))

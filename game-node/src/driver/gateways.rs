@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chassis::trace::Span;
-use protocol::link::{Claimed, ToGateway, ToNode};
+use protocol::link::{ToGateway, ToNode};
 use tracing::{debug, info};
 
 use super::{Driver, Finished, probe};
@@ -102,17 +102,8 @@ impl Driver {
                 self.gateways
                     .send(link, ToGateway::Inspected { request, lobby });
             }
-            // Nothing is taken over yet: another node shall.
-            ToNode::Claim { request, .. } => {
-                let outcome = Claimed::Refused;
-                self.gateways
-                    .send(link, ToGateway::Claimed { request, outcome });
-            }
-            ToNode::Question { request, .. } => {
-                let known = None;
-                self.gateways
-                    .send(link, ToGateway::Knows { request, known });
-            }
+            ToNode::Claim { request, claim } => self.claim(link, request, claim),
+            ToNode::Question { request, question } => self.question(link, request, &question),
             ToNode::Ask(ask) => self.ask(link, ask, trace),
             ToNode::Detach { code, connection } => {
                 let connection = Connection {

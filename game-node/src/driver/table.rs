@@ -16,6 +16,10 @@ use super::spans::MAX_TRACES;
 use crate::lobby::{Census, Connection, Effect, Input, Lobby, SessionChange};
 
 /// See the module.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is true or not whatever the others are"
+)]
 pub(super) struct Table {
     pub(super) lobby: Lobby,
     pub(super) born: Born,
@@ -31,6 +35,8 @@ pub(super) struct Table {
     pub(super) in_flight: bool,
     /// The registry has lost it or an older one: it is to be written anew, changed or not.
     pub(super) is_behind: bool,
+    /// A player's wish was done here since this node owns it: the registry then counts no claims.
+    pub(super) has_accepted_input: bool,
     /// What the newest commit saves: where the lobby goes on from after a fault.
     pub(super) saved: Bytes,
     pub(super) last_fault: Option<Instant>,
@@ -79,6 +85,7 @@ impl Table {
             committed,
             in_flight: false,
             is_behind: false,
+            has_accepted_input: true,
             saved,
             last_fault: None,
             timer: None,
@@ -86,6 +93,14 @@ impl Table {
             is_listed: false,
             traces: Vec::new(),
             decision: TraceContext::NONE,
+        }
+    }
+
+    /// A lobby of another owner before, which may be what has ended that one.
+    pub(super) fn taken_over(lobby: Lobby, born: Born, saved: Bytes, committed: u64) -> Self {
+        Self {
+            has_accepted_input: false,
+            ..Self::new(lobby, born, saved, committed)
         }
     }
 
@@ -101,10 +116,10 @@ impl Table {
         }
         for effect in effects {
             match effect {
-                Effect::Answer { .. } => {
+                Effect::Answer { taken, .. } => {
                     let answer = |asked: &Asked| Outgoing::Answer {
                         asked: asked.clone(),
-                        outcome: Outcome::Done,
+                        outcome: taken.map_or(Outcome::Done, |taken| Outcome::Attached { taken }),
                     };
                     self.outgoing.extend(asked.map(answer));
                 }

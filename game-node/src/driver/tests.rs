@@ -1,5 +1,6 @@
 //! The driver on a paused clock, with the in-process registry and gateways in memory.
 
+mod claims;
 mod harness;
 mod load;
 mod records;

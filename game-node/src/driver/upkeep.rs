@@ -204,12 +204,15 @@ impl Driver {
             own.active_games = census.active_games;
             own.load = self.load.registry_level();
             own.accepting_games = accepting_games;
+            own.handed_over = self.counts.handed_over;
+            own.taken_over = self.counts.taken_over;
         });
         self.health.set(crate::health::Snapshot {
             lobbies,
             census,
             load: self.load,
             accepting_games,
+            counts: self.counts,
             ai_links: self.bridge.load(),
             ai_counters: self.bridge.counters(),
         });

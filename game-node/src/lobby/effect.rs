@@ -14,6 +14,8 @@ pub enum Effect {
         to: Connection,
         /// The wish's number.
         number: u64,
+        /// If they have come back: the last number of theirs that was taken.
+        taken: Option<u64>,
     },
     /// A connection is at this table no longer.
     Parted {
@@ -72,6 +74,7 @@ impl Effects {
         self.list.push(Effect::Answer {
             to: wish.connection,
             number: wish.number,
+            taken: None,
         });
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use protocol::limit::MAX_SEATS;
-use protocol::link::Parting;
+use protocol::link::{KnownPerson, Parting};
 use protocol::{PlayerId, TokenHash};
 use rules::Seat;
 
@@ -162,6 +162,22 @@ impl Lobby {
             })
         };
         self.people().chain(owners).filter_map(away).collect()
+    }
+
+    /// Whose session this is, if they sit or watch here, or own a seat that an AI plays.
+    pub fn known(&self, token: &TokenHash) -> Option<KnownPerson> {
+        let places = self.places.iter().filter_map(|place| {
+            let person = place.person().or(place.owner())?;
+            Some((person, Some(&place.name)))
+        });
+        let watching = self.spectators.iter().map(|person| (person, None));
+        let mut all = places.chain(watching);
+        let (person, name) = all.find(|(person, _)| person.token == *token)?;
+        Some(KnownPerson {
+            player: person.player.clone(),
+            name: name.cloned(),
+            generation: person.generation,
+        })
     }
 
     /// How many of what.

@@ -1,11 +1,15 @@
 //! Somebody at the table with a session.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use protocol::link::Person as Caller;
+use protocol::link::{Person as Caller, Request};
 use protocol::{ConnectionId, PlayerId, TokenHash};
 
 use super::{AWAY_GRACE, Wish};
+
+/// How long somebody who was here shows as connected at a new owner, until they have come back:
+/// nobody shall see a lobby change hands.
+pub(super) const RETURN_GRACE: Duration = Duration::from_secs(10);
 
 /// A link of a gateway; a number that this process never gives twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +44,11 @@ pub(super) struct Person {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     Here(Connection),
+    /// Was here when the lobby was saved, and will come back by their gateway. They are shown as
+    /// if they were here; in everything else they are away.
+    Returning {
+        since: Instant,
+    },
     Away {
         since: Instant,
         /// For longer than [`AWAY_GRACE`]; set by a wake, so that it shows when it changes.
@@ -64,13 +73,14 @@ impl Person {
     /// Takes note of a wish that is being done; gives back a connection that it replaces.
     pub(super) fn hear(&mut self, wish: &Wish) -> Option<Connection> {
         let replaced = self.connection().filter(|old| *old != wish.connection);
-        let newer = wish.person.generation > self.generation;
-        self.generation = wish.person.generation;
-        self.number = if newer {
-            wish.number
-        } else {
-            wish.number.max(self.number)
-        };
+        if wish.person.generation > self.generation {
+            (self.generation, self.number) = (wish.person.generation, 0);
+        }
+        match wish.request {
+            // Takes no number: what is sent again after it may have lower ones.
+            Request::Attach { shown } => self.shown = shown.unwrap_or(self.shown),
+            _ => self.number = self.number.max(wish.number),
+        }
         self.presence = Presence::Here(wish.connection);
         replaced
     }
@@ -88,12 +98,17 @@ impl Person {
     pub(super) fn connection(&self) -> Option<Connection> {
         match self.presence {
             Presence::Here(connection) => Some(connection),
-            Presence::Away { .. } => None,
+            Presence::Returning { .. } | Presence::Away { .. } => None,
         }
     }
 
     pub(super) fn is_here(&self) -> bool {
         self.connection().is_some()
+    }
+
+    /// Whether others are shown that they are here.
+    pub(super) fn seems_here(&self) -> bool {
+        !matches!(self.presence, Presence::Away { .. })
     }
 
     /// Away for longer than [`AWAY_GRACE`].
@@ -104,7 +119,7 @@ impl Person {
     pub(super) fn away_since(&self) -> Option<Instant> {
         match self.presence {
             Presence::Here(_) => None,
-            Presence::Away { since, .. } => Some(since),
+            Presence::Returning { since } | Presence::Away { since, .. } => Some(since),
         }
     }
 
@@ -115,20 +130,24 @@ impl Person {
         };
     }
 
-    /// When they will have been away for long.
-    pub(super) fn long_away_at(&self) -> Option<Instant> {
+    /// When it shows that they are away, or away for long.
+    pub(super) fn changes_at(&self) -> Option<Instant> {
         match self.presence {
+            Presence::Returning { since } => Some(since + RETURN_GRACE),
             Presence::Away { since, long: false } => Some(since + AWAY_GRACE),
-            _ => None,
+            Presence::Here(_) | Presence::Away { long: true, .. } => None,
         }
     }
 
-    /// Notes that they are away for long now; whether that is new.
-    pub(super) fn note_long_away(&mut self, now: Instant) -> bool {
-        let due = self.long_away_at().is_some_and(|at| at <= now);
-        if let (true, Presence::Away { long, .. }) = (due, &mut self.presence) {
-            *long = true;
+    /// Notes what shows of their absence by now; whether that is new.
+    pub(super) fn note_absence(&mut self, now: Instant) -> bool {
+        if self.changes_at().is_none_or(|at| at > now) {
+            return false;
         }
-        due
+        if let Some(since) = self.away_since() {
+            let long = since + AWAY_GRACE <= now;
+            self.presence = Presence::Away { since, long };
+        }
+        true
     }
 }

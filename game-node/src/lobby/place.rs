@@ -76,7 +76,7 @@ impl Place {
             id: self.id().clone(),
             name: self.name.clone(),
             is_ai: person.is_none(),
-            connected: person.is_none_or(Person::is_here),
+            connected: person.is_none_or(Person::seems_here),
             replaceable: playing && person.is_some_and(Person::is_long_away),
             level: if person.is_none() {
                 Some(self.level())

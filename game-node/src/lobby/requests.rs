@@ -59,14 +59,22 @@ impl Lobby {
             }
         }
         // First of all: what follows is to be understood in its light.
-        effects.list.insert(
-            0,
-            Effect::Answer {
-                to: wish.connection,
-                number: wish.number,
-            },
-        );
+        let answer = Effect::Answer {
+            to: wish.connection,
+            number: wish.number,
+            taken: self.taken_of(wish),
+        };
+        effects.list.insert(0, answer);
         Ok(())
+    }
+
+    /// What whoever has come back needs to know to go on: the last number that was taken.
+    fn taken_of(&self, wish: &Wish) -> Option<u64> {
+        let Request::Attach { .. } = wish.request else {
+            return None;
+        };
+        let person = self.person_of(self.standing(&wish.person.player));
+        person.map(|person| person.number)
     }
 
     fn do_seated(

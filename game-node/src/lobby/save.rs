@@ -1,14 +1,18 @@
 //! A lobby as the registry keeps it: everything needed to go on, in versioned bytes.
 //!
 //! The first byte is the version; `MessagePack` with named fields follows, so that a field can be
-//! added within a version. It holds the seed, and with it all hands. Times are kept as what remains
-//! or has passed of them, since no clock is shared between nodes.
+//! added within a version. The version before is read too: nodes of two versions run side by side
+//! while one takes the other's place. It holds the seed, and with it all hands. Times are kept as
+//! what remains or has passed of them, since no clock is shared between nodes.
+
+mod version_1;
 
 use std::time::{Duration, Instant};
 
 use protocol::lobby::AiLevel;
 use protocol::{LobbyCode, PlayerId, PlayerName, TokenHash, frame};
 use rules::{Game, InvalidSnapshot, Options, Snapshot};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::events::{Events, Happened};
@@ -17,7 +21,8 @@ use super::place::AiSeat;
 use super::play::Play;
 use super::{Lobby, Occupant, Pace, Person, Place, Stage, Surroundings};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+const VERSION_BEFORE: u8 = 1;
 
 /// Bytes that are no lobby.
 #[derive(Debug, thiserror::Error)]
@@ -34,33 +39,33 @@ pub enum InvalidSave {
 }
 
 #[derive(Serialize, Deserialize)]
-struct SavedLobby {
+struct SavedLobby<P> {
     public: bool,
     options: Options,
-    places: Vec<SavedPlace>,
+    places: Vec<SavedPlace<P>>,
     host: PlayerId,
     game: Option<Snapshot>,
     /// What remains of the turn; 0 once an AI is to make the move.
     deadline_ms: Option<u64>,
     games: u32,
-    spectators: Vec<SavedPerson>,
+    spectators: Vec<P>,
     events: Vec<Happened>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct SavedPlace {
+struct SavedPlace<P> {
     name: PlayerName,
-    occupant: SavedOccupant,
+    occupant: SavedOccupant<P>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SavedOccupant {
-    Person(SavedPerson),
+enum SavedOccupant<P> {
+    Person(P),
     Ai {
         id: PlayerId,
         level: AiLevel,
-        owner: Option<SavedPerson>,
+        owner: Option<P>,
     },
 }
 
@@ -70,6 +75,8 @@ struct SavedPerson {
     token: TokenHash,
     generation: u64,
     number: u64,
+    /// The newest state that was sent their way.
+    shown: u64,
     /// None: was here.
     away_ms: Option<u64>,
 }
@@ -107,8 +114,9 @@ impl Lobby {
         bytes
     }
 
-    /// The lobby of which [`Lobby::save`] gave these bytes. Everybody is away, who was here since
-    /// now; an [`super::Input::Wake`] sets the game going again. [`Lobby::own`] comes first.
+    /// The lobby of which [`Lobby::save`] gave these bytes. Everybody is away; who was here is
+    /// shown as if they were, for as long as coming back may take. An [`super::Input::Wake`] sets
+    /// the game going again. [`Lobby::own`] comes first.
     ///
     /// # Errors
     /// [`InvalidSave`] if no lobby can have given them.
@@ -119,38 +127,49 @@ impl Lobby {
         surroundings: Surroundings,
         pace: Pace,
     ) -> Result<Self, InvalidSave> {
-        let body = match bytes.split_first() {
-            Some((&VERSION, body)) => body,
-            other => return Err(InvalidSave::Version(other.map(|(version, _)| *version))),
+        let Some((&version, body)) = bytes.split_first() else {
+            return Err(InvalidSave::Version(None));
         };
-        let saved: SavedLobby = frame::decode(body)?;
-        let events = Events::from_vec(saved.events);
-        Ok(Self {
-            code,
-            pace,
-            surroundings,
-            epoch: 0,
-            seq: 0,
-            public: saved.public,
-            options: saved.options,
-            places: saved
-                .places
-                .into_iter()
-                .map(|place| restore_place(place, now))
-                .collect(),
-            host: saved.host,
-            stage: restore_stage(saved.game, saved.deadline_ms, now)?,
-            games: saved.games,
-            spectators: (saved.spectators.into_iter())
-                .map(|person| restore_person(person, now))
-                .collect(),
-            events,
-            ended: false,
-        })
+        match version {
+            VERSION => read::<SavedPerson>(now, code, body, surroundings, pace),
+            VERSION_BEFORE => read::<version_1::Person>(now, code, body, surroundings, pace),
+            other => Err(InvalidSave::Version(Some(other))),
+        }
     }
 }
 
-fn save_place(place: &Place, now: Instant) -> SavedPlace {
+/// A lobby whose people are kept as `P`.
+fn read<P: DeserializeOwned + Into<SavedPerson>>(
+    now: Instant,
+    code: LobbyCode,
+    body: &[u8],
+    surroundings: Surroundings,
+    pace: Pace,
+) -> Result<Lobby, InvalidSave> {
+    let saved: SavedLobby<P> = frame::decode(body)?;
+    let places = saved.places.into_iter();
+    let spectators = saved.spectators.into_iter();
+    Ok(Lobby {
+        code,
+        pace,
+        surroundings,
+        epoch: 0,
+        seq: 0,
+        public: saved.public,
+        options: saved.options,
+        places: places.map(|place| restore_place(place, now)).collect(),
+        host: saved.host,
+        stage: restore_stage(saved.game, saved.deadline_ms, now)?,
+        games: saved.games,
+        spectators: spectators
+            .map(|person| restore_person(person, now))
+            .collect(),
+        events: Events::from_vec(saved.events),
+        ended: false,
+    })
+}
+
+fn save_place(place: &Place, now: Instant) -> SavedPlace<SavedPerson> {
     let occupant = match &place.occupant {
         Occupant::Person(person) => SavedOccupant::Person(save_person(person, now)),
         Occupant::Ai(ai) => SavedOccupant::Ai {
@@ -165,7 +184,7 @@ fn save_place(place: &Place, now: Instant) -> SavedPlace {
     }
 }
 
-fn restore_place(saved: SavedPlace, now: Instant) -> Place {
+fn restore_place<P: Into<SavedPerson>>(saved: SavedPlace<P>, now: Instant) -> Place {
     let occupant = match saved.occupant {
         SavedOccupant::Person(person) => Occupant::Person(restore_person(person, now)),
         SavedOccupant::Ai { id, level, owner } => {
@@ -180,29 +199,33 @@ fn restore_place(saved: SavedPlace, now: Instant) -> Place {
 }
 
 fn save_person(person: &Person, now: Instant) -> SavedPerson {
-    let away = person
-        .away_since()
-        .map(|since| now.saturating_duration_since(since));
+    let away = person.away_since().filter(|_| !person.seems_here());
+    let away = away.map(|since| now.saturating_duration_since(since));
     SavedPerson {
         player: person.player.clone(),
         token: person.token.clone(),
         generation: person.generation,
         number: person.number,
+        shown: person.shown,
         away_ms: away.map(chassis::clock::milliseconds),
     }
 }
 
-fn restore_person(saved: SavedPerson, now: Instant) -> Person {
-    let away = Duration::from_millis(saved.away_ms.unwrap_or(0));
-    // A host that was started later than somebody left knows no earlier time than its start.
-    let since = now.checked_sub(away).unwrap_or(now);
+fn restore_person(saved: impl Into<SavedPerson>, now: Instant) -> Person {
+    let saved = saved.into();
+    let away = saved.away_ms.map(Duration::from_millis);
+    let presence = away.map_or(Presence::Returning { since: now }, |away| Presence::Away {
+        // A host that was started later than somebody left knows no earlier time than its start.
+        since: now.checked_sub(away).unwrap_or(now),
+        long: false,
+    });
     Person {
         player: saved.player,
         token: saved.token,
         generation: saved.generation,
         number: saved.number,
-        presence: Presence::Away { since, long: false },
-        shown: 0,
+        presence,
+        shown: saved.shown,
         reacted: None,
     }
 }
@@ -231,7 +254,8 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    const GOLDEN: &[u8] = include_bytes!("../../golden/lobby-1.bin");
+    const GOLDEN: &[u8] = include_bytes!("../../golden/lobby-2.bin");
+    const GOLDEN_BEFORE: &[u8] = include_bytes!("../../golden/lobby-1.bin");
 
     /// Every kind of seat, a deadline, somebody who watches, a game under way.
     fn table() -> Table {
@@ -264,6 +288,7 @@ mod tests {
         }
         table.wait(Duration::from_secs(61));
         table.does(0, Request::ReplacePlayer { player: id(1) });
+        table.show();
         table
     }
 
@@ -272,21 +297,23 @@ mod tests {
     }
 
     #[test]
-    fn what_version_1_wrote_is_read_for_ever() {
-        let now = chassis::clock::now();
-        let lobby = restored(GOLDEN, now);
-        let names: Vec<&str> = lobby
-            .places
-            .iter()
-            .map(|place| place.name.as_str())
-            .collect();
-        assert_eq!(names[..3], ["Host", "Ada", "Bob"]);
-        assert!(lobby.places[1].owner().is_some() && !lobby.places[1].is_person());
-        let Stage::Playing(play) = &lobby.stage else {
-            panic!("a game runs")
-        };
-        assert!(play.deadline.is_some());
-        assert_eq!((lobby.games, lobby.spectators.len()), (1, 1));
+    fn what_was_written_by_this_version_and_the_one_before_is_read() {
+        for (golden, shown) in [(GOLDEN_BEFORE, 0), (GOLDEN, 100)] {
+            let lobby = restored(golden, chassis::clock::now());
+            let names: Vec<&str> = lobby
+                .places
+                .iter()
+                .map(|place| place.name.as_str())
+                .collect();
+            assert_eq!(names[..3], ["Host", "Ada", "Bob"]);
+            assert!(lobby.places[1].owner().is_some() && !lobby.places[1].is_person());
+            let Stage::Playing(play) = &lobby.stage else {
+                panic!("a game runs")
+            };
+            assert!(play.deadline.is_some());
+            assert_eq!((lobby.games, lobby.spectators.len()), (1, 1));
+            assert!(lobby.people().all(|person| person.shown >= shown));
+        }
     }
 
     #[test]
@@ -294,7 +321,7 @@ mod tests {
         let table = table();
         let bytes = table.lobby.save(table.now);
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write("golden/lobby-1.bin", &bytes).unwrap();
+            std::fs::write("golden/lobby-2.bin", &bytes).unwrap();
         }
         assert_eq!(
             bytes, GOLDEN,
@@ -339,7 +366,7 @@ mod tests {
             Lobby::restore(now, code(), bytes, Surroundings::default(), PACE).unwrap_err()
         };
         assert!(matches!(refused(&[]), InvalidSave::Version(None)));
-        assert!(matches!(refused(&[2, 1]), InvalidSave::Version(Some(2))));
+        assert!(matches!(refused(&[3, 1]), InvalidSave::Version(Some(3))));
         assert!(matches!(
             refused(&GOLDEN[..GOLDEN.len() / 2]),
             InvalidSave::Form(_)

@@ -11,7 +11,7 @@ impl Lobby {
     /// Everything that is due now.
     pub(super) fn wake(&mut self, now: Instant, chance: &Chance, effects: &mut Effects) {
         for person in self.people_mut() {
-            effects.changed |= person.note_long_away(now);
+            effects.changed |= person.note_absence(now);
         }
         self.dismiss_spectators(effects);
         effects.changed |= self.note_overdue(now);
@@ -24,7 +24,7 @@ impl Lobby {
             Stage::Playing(play) => play.next_wake(),
             Stage::Waiting | Stage::Finished(_) => None,
         };
-        self.people().filter_map(Person::long_away_at).chain(game)
+        self.people().filter_map(Person::changes_at).chain(game)
     }
 
     /// Who watches and is away for long makes room for others.

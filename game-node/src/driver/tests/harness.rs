@@ -8,12 +8,16 @@ use std::time::Duration;
 use chassis::environment::Limit;
 use chassis::{Metrics, Process};
 use protocol::decide;
-use protocol::link::{Ask, Outcome, Parting, Receiver, Request, Show, ToGateway, ToNode};
+use protocol::link::{
+    Ask, Claim, Claimed, Known, Outcome, Parting, Question, Receiver, Request, Show, ToGateway,
+    ToNode,
+};
 use protocol::parts::{WaitingEvents, full_state};
 use protocol::server::LoadLevel;
 use protocol::{ConnectionId, LobbyCode};
 use registry::{
-    Incarnation, Lifetimes, Membership, NodeId, Owner, Presence, PresenceConfig, Registry, Session,
+    Incarnation, Lifetimes, Membership, NodeId, Owner, Presence, PresenceConfig, Record, Registry,
+    Session,
 };
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
@@ -247,6 +251,8 @@ pub(super) struct Gateway {
     pub(super) answers: Vec<(u64, Outcome)>,
     pub(super) partings: Vec<(ConnectionId, Parting)>,
     pub(super) probed: Vec<(u64, Option<String>)>,
+    pub(super) claimed: Vec<(u64, Claimed)>,
+    pub(super) known: Vec<(u64, Option<Known>)>,
     pub(super) level: Option<LoadLevel>,
     pub(super) accepting: Option<bool>,
     states: BTreeMap<ConnectionId, Vec<Value>>,
@@ -272,6 +278,8 @@ impl Gateway {
             answers: Vec::new(),
             partings: Vec::new(),
             probed: Vec::new(),
+            claimed: Vec::new(),
+            known: Vec::new(),
             level: None,
             accepting: None,
             states: BTreeMap::new(),
@@ -289,6 +297,16 @@ impl Gateway {
         self.asked += 1;
         self.repeats(number, self.asked, request);
         self.asked
+    }
+
+    /// The number of the last wish.
+    pub(super) fn last_asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// The next wish is numbered above this.
+    pub(super) fn goes_on_from(&mut self, number: u64) {
+        self.asked = number;
     }
 
     pub(super) fn repeats(&self, number: u8, ask: u64, request: Request) {
@@ -314,6 +332,51 @@ impl Gateway {
         self.says(ToNode::Probe { request });
     }
 
+    /// Wants the lobby owned by this node, as the registry knows it.
+    pub(super) async fn claims(&mut self, registry: &Registry) -> Claimed {
+        let record = registry.owner(self.code.as_str()).await.unwrap().unwrap();
+        self.claims_as(&record).await
+    }
+
+    pub(super) async fn claims_as(&mut self, record: &Record) -> Claimed {
+        let request = self.sends_claim(record);
+        self.claim_answered(request).await
+    }
+
+    pub(super) fn sends_claim(&mut self, record: &Record) -> u64 {
+        self.asked += 1;
+        let claim = Claim {
+            code: self.code,
+            born: record.born.to_string(),
+            epoch: record.epoch.0,
+            seq: record.seq.0,
+            handed: None,
+            void_after_ms: u64::MAX,
+        };
+        self.says(ToNode::Claim {
+            request: self.asked,
+            claim,
+        });
+        self.asked
+    }
+
+    pub(super) async fn claim_answered(&mut self, request: u64) -> Claimed {
+        let is_it = move |(number, _): &&(u64, Claimed)| *number == request;
+        self.until(|gateway| gateway.claimed.iter().any(|claimed| is_it(&claimed)))
+            .await;
+        self.claimed.iter().find(is_it).unwrap().1.clone()
+    }
+
+    pub(super) async fn knows(&mut self, question: Question) -> Option<Known> {
+        self.asked += 1;
+        let request = self.asked;
+        self.says(ToNode::Question { request, question });
+        let is_it = move |(number, _): &&(u64, Option<Known>)| *number == request;
+        self.until(|gateway| gateway.known.iter().any(|known| is_it(&known)))
+            .await;
+        self.known.iter().find(is_it).unwrap().1.clone()
+    }
+
     pub(super) async fn outcome(&mut self, number: u8, request: Request) -> Outcome {
         let asked = self.asks(number, request);
         self.answered(asked).await
@@ -324,7 +387,11 @@ impl Gateway {
         let connection = connection(number, self.generation);
         let shown = self.states.get(&connection).map_or(0, Vec::len);
         let expects_a_picture = !matches!(request, Request::Leave);
-        assert_eq!(self.outcome(number, request).await, Outcome::Done);
+        let outcome = self.outcome(number, request).await;
+        assert!(
+            matches!(outcome, Outcome::Done | Outcome::Attached { .. }),
+            "{outcome:?}"
+        );
         let is_shown = move |gateway: &Self| {
             gateway
                 .states
@@ -390,6 +457,8 @@ impl Gateway {
                 connection, reason, ..
             } => self.partings.push((connection, reason)),
             ToGateway::Probed { request, failure } => self.probed.push((request, failure)),
+            ToGateway::Claimed { request, outcome } => self.claimed.push((request, outcome)),
+            ToGateway::Knows { request, known } => self.known.push((request, known)),
             ToGateway::Status {
                 level,
                 accepting_games,
@@ -399,8 +468,6 @@ impl Gateway {
             ToGateway::Hello { .. }
             | ToGateway::Pong { .. }
             | ToGateway::Inspected { .. }
-            | ToGateway::Claimed { .. }
-            | ToGateway::Knows { .. }
             | ToGateway::HandsOver { .. }
             | ToGateway::CommitsAgain => {}
         }
@@ -434,6 +501,20 @@ impl Gateway {
 
     pub(super) fn game(&self, number: u8) -> &Value {
         &self.state(number)["game"]
+    }
+
+    /// Whether this player, whose seat has the same number, is to move.
+    pub(super) fn is_to_act(&self, number: u8) -> bool {
+        self.game(number)["observation"]["to_act"] == number
+    }
+
+    /// The first of the moves that this player may make.
+    pub(super) fn legal_act(&self, number: u8) -> Request {
+        let action = self.game(number)["observation"]["legal_actions"][0].clone();
+        Request::Act {
+            action: serde_json::from_value(action).unwrap(),
+            turn: None,
+        }
     }
 }
 

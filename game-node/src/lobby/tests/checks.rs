@@ -113,6 +113,7 @@ fn a_message_is_done_once_however_often_it_comes() {
     let answer = Effect::Answer {
         to: wish.connection,
         number: wish.number,
+        taken: None,
     };
     assert_eq!(effects, [answer]);
     assert_eq!((table.game().turn(), table.lobby.seq()), (turn, seq));
