@@ -33,10 +33,15 @@ async fn every_metric_is_explained_and_every_name_that_is_used_exists() {
     play_to_the_end(&mut players).await;
     fleet.kill_redis();
     let places = fleet.all_operations();
-    let shown = eventually("an error of Redis is counted", async || {
-        let shown = shown(&places).await;
-        shown.contains_key("registry_error_total").then_some(shown)
-    })
+    let shown = eventually(
+        "the load is measured, and an error of Redis counted",
+        async || {
+            let shown = shown(&places).await;
+            let last = ["registry_error_total", "game_load_level"];
+            let all = last.iter().all(|name| shown.contains_key(*name));
+            all.then_some(shown)
+        },
+    )
     .await;
     // Its sockets are closed one by one, with a code.
     fleet.gateway().signal("TERM");
@@ -46,8 +51,7 @@ async fn every_metric_is_explained_and_every_name_that_is_used_exists() {
         closing.get("gateway_connection_closed_total").cloned()
     })
     .await;
-    let names: BTreeSet<&str> = shown.keys().map(String::as_str).collect();
-    let mut names = names;
+    let mut names: BTreeSet<&str> = shown.keys().map(String::as_str).collect();
     names.insert("gateway_connection_closed_total");
 
     let page = read("docs/operate/metrics.md").unwrap();
