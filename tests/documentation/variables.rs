@@ -157,7 +157,7 @@ fn variable(section: &str, entry: &str) -> Option<Variable> {
     Some(Variable {
         section: section.to_owned(),
         name,
-        default: default.replace('|', "\\|"),
+        default: default.replace('|', "\\|").replace('<', "&lt;"),
         meaning: meaning.replace('|', "\\|").replace('<', "&lt;"),
     })
 }
