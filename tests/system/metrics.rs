@@ -119,16 +119,10 @@ fn without_part(name: &str) -> &str {
     .unwrap_or(name)
 }
 
-/// The second column of the page's tables.
+/// The second name in each row of the page's tables.
 fn explained(page: &str) -> impl Iterator<Item = &str> {
     let rows = page.lines().filter(|line| line.starts_with("| `"));
-    rows.filter_map(|row| {
-        let name = row.split(" | ").nth(1)?.trim_matches('`');
-        ["gateway_", "game_", "ai_", "registry_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix) && !name.contains(' '))
-            .then_some(name)
-    })
+    rows.filter_map(|row| row.split("<br>`").nth(1)?.split('`').next())
 }
 
 /// Words that look like our metrics, in what is asked of Prometheus; labels stand in braces or behind `by`.
