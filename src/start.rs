@@ -26,7 +26,8 @@ where
 {
     let operations = SocketAddr::from((Ipv4Addr::LOCALHOST, operations_port));
     let operations = bind("OPS_ADDR", variables.ops_addr.unwrap_or(operations))?;
-    let telemetry = telemetry::start(service, &variables.log_level, variables.log_format())?;
+    let telemetry = telemetry::start(service, &variables.log_level, variables.log_format())
+        .map_err(by_whose_fault)?;
     let process = Process::start(operations, telemetry.metrics())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -49,6 +50,20 @@ where
             .ended(variables.drain_timeout)
             .await
     })
+}
+
+/// What a variable says that can't be done is the configuration's fault.
+fn by_whose_fault(error: telemetry::Error) -> anyhow::Error {
+    match error {
+        telemetry::Error::Encrypted { variable } => {
+            let problem = "TLS to a collector is not built in; name one that takes http";
+            Misconfigured::new(variable, problem).into()
+        }
+        telemetry::Error::Exporter(why) => {
+            Misconfigured::new("OTEL_EXPORTER_OTLP_ENDPOINT", why.to_string()).into()
+        }
+        other => other.into(),
+    }
 }
 
 /// Where a role gets its registry from. It asks on its own thread, because connections belong to

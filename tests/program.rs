@@ -363,3 +363,22 @@ fn everything_says_ready_once_it_plays_and_ends_well_when_told_to() {
     );
     assert_eq!(log, "", "nothing in a healthy life is worth a warning");
 }
+
+#[test]
+fn a_collector_that_can_t_be_reached_by_what_is_built_in_is_refused() {
+    for protocol in ["grpc", "http/protobuf"] {
+        let endpoint = "https://collector.example.org:4317";
+        let mut variables = FREE_PORTS.to_vec();
+        variables.extend([
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+        ]);
+        let output = run(&[], &variables);
+        let error = error_of(&output);
+        assert_eq!(output.status.code(), Some(78), "{error}");
+        assert!(
+            error.contains("OTEL_EXPORTER_OTLP_ENDPOINT: TLS"),
+            "{error}"
+        );
+    }
+}

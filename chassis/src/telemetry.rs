@@ -32,6 +32,12 @@ pub enum Error {
     /// The collector's address or another `OTEL_…` variable can't be used.
     #[error("OTEL_EXPORTER_OTLP_ENDPOINT and its kin: {0}")]
     Exporter(#[from] ExporterBuildError),
+    /// The collector wants TLS, which would fail silently with every export.
+    #[error("{variable}: TLS to a collector is not built in; name one that takes http")]
+    Encrypted {
+        /// Which one names it.
+        variable: &'static str,
+    },
     /// The exporter's thread could not be started.
     #[error("the exporter of traces and metrics can't start: {0}")]
     Thread(#[from] io::Error),

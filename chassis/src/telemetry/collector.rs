@@ -25,7 +25,11 @@ pub(super) struct Collector {
 impl Collector {
     /// Nothing if no collector is named.
     pub(super) fn of_this_environment(resource: &Resource) -> Result<Option<Self>, Error> {
-        let (traces, metrics) = (is_wanted("TRACES"), is_wanted("METRICS"));
+        let traces = is_wanted("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")?;
+        let metrics = is_wanted(
+            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+            "OTEL_METRICS_EXPORTER",
+        )?;
         if !traces && !metrics {
             return Ok(None);
         }
@@ -57,15 +61,18 @@ impl Collector {
 }
 
 /// Whether this signal has somewhere to go, and nobody has said that it shall not.
-fn is_wanted(signal: &str) -> bool {
+fn is_wanted(own_endpoint: &'static str, exporter: &str) -> Result<bool, Error> {
     let value = |name: &str| env::var(name).unwrap_or_default();
-    let is_named = [
-        "OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(),
-        format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"),
-    ]
-    .iter()
-    .any(|name| !value(name).is_empty());
-    is_named
-        && !value("OTEL_SDK_DISABLED").eq_ignore_ascii_case("true")
-        && value(&format!("OTEL_{signal}_EXPORTER")) != "none"
+    let endpoints = [own_endpoint, "OTEL_EXPORTER_OTLP_ENDPOINT"];
+    let named = endpoints
+        .into_iter()
+        .find(|variable| !value(variable).is_empty());
+    let is_off =
+        value("OTEL_SDK_DISABLED").eq_ignore_ascii_case("true") || value(exporter) == "none";
+    match named {
+        Some(variable) if !is_off && value(variable).starts_with("https:") => {
+            Err(Error::Encrypted { variable })
+        }
+        named => Ok(named.is_some() && !is_off),
+    }
 }
