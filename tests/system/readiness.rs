@@ -185,6 +185,8 @@ async fn what_stays_silent_is_waited_for_once() {
         ("READY_TIMEOUT", "4s"),
     ];
     let node = Wizard::spawn("patient", "game-node", &variables);
+    let hasty = [variables[0], ("READY_TIMEOUT", "1s")];
+    let ai_node = Wizard::spawn("ai", "ai-node", &hasty);
     eventually("it lives, and is not ready", async || {
         let (status, _) = http::get(node.operations(), "/ready").await?;
         (status == 503).then_some(())
@@ -192,8 +194,11 @@ async fn what_stays_silent_is_waited_for_once() {
     .await;
     let health = http::get_json(node.operations(), "/health").await.unwrap();
     assert_eq!(health["status"], "ok");
+    let says_why = |line: &str| line.contains("still not ready") && line.contains("presence");
+    ai_node.line("the AI node says why", says_why).await;
     tokio::time::sleep_until(began + CEILING / 2).await;
     redis.signal("CONT");
+    let _ai_node = ai_node.ready().await;
     let operators = Operators {
         redis: &redis,
         gateway: node.operations(),
