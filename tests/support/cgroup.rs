@@ -135,22 +135,28 @@ impl Freezer {
         Ok(Self(freezer.directory))
     }
 
-    /// From now on until [`Freezer::thaw`].
-    pub(crate) fn freeze(&self, thread: u32) {
+    /// From now on for as long as the answer lives. That must not be longer than its process is wanted: who stands still
+    /// can't even be killed.
+    pub(crate) fn freeze(&self, thread: u32) -> Frozen<'_> {
+        let frozen = Frozen(self);
         write(&self.0.join("tasks"), &thread.to_string()).unwrap();
         write(&self.0.join("freezer.state"), "FROZEN").unwrap();
-    }
-
-    pub(crate) fn thaw(&self) {
-        write(&self.0.join("freezer.state"), "THAWED").unwrap();
+        frozen
     }
 }
 
 impl Drop for Freezer {
     fn drop(&mut self) {
-        // Whoever is still in it must run to be ended.
-        let _ = write(&self.0.join("freezer.state"), "THAWED");
         remove(&self.0);
+    }
+}
+
+/// A thread that stands still.
+pub(crate) struct Frozen<'freezer>(&'freezer Freezer);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        write(&self.0.0.join("freezer.state"), "THAWED").unwrap();
     }
 }
 

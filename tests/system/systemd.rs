@@ -115,7 +115,7 @@ async fn a_lobby_thread_that_is_blocked_for_8_s_is_seen_by_all() {
     let gateway = gateway.ready().await;
     systemd.hears("WATCHDOG=1");
 
-    freezer.freeze(node.thread("lobbies"));
+    let frozen = freezer.freeze(node.thread("lobbies"));
     let blocked = Instant::now();
     let seen = async || -> Option<Value> {
         let nodes = http::get_json(gateway.operations(), "/nodes").await?;
@@ -142,7 +142,7 @@ async fn a_lobby_thread_that_is_blocked_for_8_s_is_seen_by_all() {
     sleep_until(blocked + Duration::from_secs(8)).await;
     assert_eq!(systemd.heard(), [""; 0], "it would be started anew by now");
 
-    freezer.thaw();
+    drop(frozen);
     eventually("it is ready again", async || {
         seen().await.filter(|node| node["state"] == "ready")
     })
