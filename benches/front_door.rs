@@ -23,7 +23,9 @@ use players::Load;
 use process::{Process, free_address};
 
 const IDLE_PLAYERS: u32 = 4_000;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 7;
+/// Between coming in and the first message.
+const REST: Duration = Duration::from_millis(500);
 
 #[tokio::main]
 async fn main() {
@@ -60,13 +62,21 @@ async fn main() {
 
     println!("| through | p50 | p99 | CPU a message |");
     println!("|---|---|---|---|");
+    let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
-        row("nothing", direct, Load::Plain, &backend).await;
-        if let Some(haproxy) = &haproxy {
-            row("HAProxy", proxy, Load::Plain, haproxy).await;
-        }
-        row("the gateway", listen, Load::Players, &gateway).await;
+        let nothing = row("nothing", direct, Load::Plain, None).await;
+        let haproxy = match &haproxy {
+            Some(haproxy) => Some(row("HAProxy", proxy, Load::Plain, Some(haproxy)).await),
+            None => None,
+        };
+        let gateway = row("the gateway", listen, Load::Players, Some(&gateway)).await;
+        rounds.push(Round {
+            nothing,
+            haproxy,
+            gateway,
+        });
     }
+    summarise(&rounds);
 
     let before = gateway.resident_kib();
     let sitting = players::sit(listen, IDLE_PLAYERS).await;
@@ -79,16 +89,79 @@ async fn main() {
     drop(sitting);
 }
 
-async fn row(name: &str, address: SocketAddr, load: Load, between: &Process) {
-    let before = between.cpu_seconds();
-    let report = players::play(address, load).await;
-    let micros = (between.cpu_seconds() - before) * 1e6 / f64::from(report.messages);
-    let cpu = if name == "nothing" {
-        "—".to_owned()
-    } else {
-        format!("{micros:.0} µs")
+/// The three, one after the other.
+struct Round {
+    nothing: Row,
+    haproxy: Option<Row>,
+    gateway: Row,
+}
+
+/// What one of them took, in microseconds.
+struct Row {
+    p50: f64,
+    p99: f64,
+    cpu: f64,
+}
+
+async fn row(name: &str, address: SocketAddr, load: Load, between: Option<&Process>) -> Row {
+    let used = || between.map_or(0.0, Process::cpu_seconds);
+    // What it costs to come in is no cost of a message.
+    let players = players::gather(address, load).await;
+    tokio::time::sleep(REST).await;
+    let before = used();
+    let report = players::play(players).await;
+    let row = Row {
+        p50: report.p50.as_secs_f64() * 1e6,
+        p99: report.p99.as_secs_f64() * 1e6,
+        cpu: (used() - before) * 1e6 / f64::from(report.messages),
     };
-    println!("| {name} | {:?} | {:?} | {cpu} |", report.p50, report.p99);
+    println!(
+        "| {name} | {:.0} µs | {:.0} µs | {:.0} µs |",
+        row.p50, row.p99, row.cpu
+    );
+    row
+}
+
+/// Medians over the rounds: what each adds to nothing at all, and the gateway beside `HAProxy`.
+fn summarise(rounds: &[Round]) {
+    println!("\n| in the median round | adds at p50 | adds at p99 | CPU a message |");
+    println!("|---|---|---|---|");
+    let added = |row: &Row, round: &Round| {
+        [
+            row.p50 - round.nothing.p50,
+            row.p99 - round.nothing.p99,
+            row.cpu,
+        ]
+    };
+    let beside = rounds.iter().filter_map(|round| {
+        let haproxy = round.haproxy.as_ref()?;
+        Some((added(haproxy, round), added(&round.gateway, round)))
+    });
+    let (haproxy, through): (Vec<_>, Vec<_>) = beside.unzip();
+    let alone = rounds.iter().map(|round| added(&round.gateway, round));
+    let gateway: Vec<_> = alone.collect();
+    for (name, all) in [("HAProxy", &haproxy), ("the gateway", &gateway)] {
+        if !all.is_empty() {
+            let [p50, p99, cpu] = medians(all);
+            println!("| {name} | {p50:.0} µs | {p99:.0} µs | {cpu:.0} µs |");
+        }
+    }
+    let ratios = through.iter().zip(&haproxy);
+    let ratios: Vec<_> = ratios
+        .map(|(gateway, haproxy)| std::array::from_fn(|place| gateway[place] / haproxy[place]))
+        .collect();
+    if !ratios.is_empty() {
+        let [p50, p99, cpu] = medians(&ratios);
+        println!("| the gateway's by HAProxy's | {p50:.2} | {p99:.2} | {cpu:.2} |");
+    }
+}
+
+fn medians(all: &[[f64; 3]]) -> [f64; 3] {
+    std::array::from_fn(|place| {
+        let mut values: Vec<f64> = all.iter().map(|row| row[place]).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    })
 }
 
 fn redis_arguments(address: SocketAddr) -> Vec<String> {

@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_millis(200);
 /// Whoever sits down does it in groups.
 const GROUP: u32 = 100;
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Whether the other side is a gateway, or answers each frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,8 +33,13 @@ pub(crate) struct Report {
     pub(crate) p99: Duration,
 }
 
-pub(crate) async fn play(address: SocketAddr, load: Load) -> Report {
-    let sockets = join_all((0..PLAYERS).map(|_| enter(address, load))).await;
+/// The players of one row, connected and at their tables.
+pub(crate) async fn gather(address: SocketAddr, load: Load) -> Vec<Socket> {
+    join_all((0..PLAYERS).map(|_| enter(address, load))).await
+}
+
+/// Lets each of them say what there is to say, at their pace.
+pub(crate) async fn play(sockets: Vec<Socket>) -> Report {
     let playing = (0..).zip(sockets).map(|(number, mut socket)| async move {
         sleep(EVERY * number / PLAYERS).await;
         let mut ticks = interval(EVERY);
