@@ -13,7 +13,7 @@ use crate::address::{advertised, bind};
 use crate::chance;
 use crate::command_line::EverythingVariables;
 use crate::configuration;
-use crate::role_threads::{RoleThreads, Threads};
+use crate::role_threads::RoleThreads;
 use crate::start::{self, RegistrySource};
 
 const GAME_NODES: [&str; 2] = ["game-1", "game-2"];
@@ -81,7 +81,7 @@ impl Parts {
         let address = advertised(listen.advertise_addr.as_deref(), bound);
         let config = configuration::gateway(own, presence, gateway, id, address);
         let (registry, process) = (self.registry.clone(), process.part("gateway"));
-        roles.spawn("gateway", Threads::Many, async move || {
+        roles.spawn("gateway", async move || {
             Ok(::gateway::run(config, listener, registry.open()?, process).await?)
         })?;
         Ok(())
@@ -104,7 +104,7 @@ impl Parts {
         let address = listener.local_addr()?.to_string();
         let config = configuration::game_node(own, presence, game, id, address, CpuOf::LobbyThread);
         let (registry, process) = (self.registry.clone(), process.part(name));
-        roles.spawn(name, Threads::One, async move || {
+        roles.spawn(name, async move || {
             Ok(::game_node::run(config, listener, registry.open()?, process).await?)
         })?;
         Ok(())
@@ -120,7 +120,7 @@ impl Parts {
         let id = start::node_id(presence, "ai", "-ai")?;
         let config = configuration::ai_node(own, presence, ai, id);
         let (registry, process) = (self.registry.clone(), process.part("ai"));
-        roles.spawn("ai", Threads::One, async move || {
+        roles.spawn("ai", async move || {
             Ok(::ai_node::run(config, registry.open()?, process).await?)
         })?;
         Ok(())

@@ -15,15 +15,6 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tracing::info;
 
-/// How a role's runtime is made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Threads {
-    /// Everything on the role's thread.
-    One,
-    /// A worker for each core beside it.
-    Many,
-}
-
 /// The roles that this process runs.
 pub(crate) struct RoleThreads {
     shutdown: Shutdown,
@@ -57,13 +48,12 @@ impl RoleThreads {
     pub(crate) fn spawn<F>(
         &mut self,
         name: &str,
-        threads: Threads,
         role: impl FnOnce() -> F + Send + 'static,
     ) -> io::Result<()>
     where
         F: Future<Output = anyhow::Result<()>>,
     {
-        let runtime = runtime(name, threads)?;
+        let runtime = runtime(name)?;
         let sender = self.sender.clone();
         let role_name = name.to_owned();
         thread::Builder::new()
@@ -113,11 +103,9 @@ impl RoleThreads {
     }
 }
 
-fn runtime(name: &str, threads: Threads) -> io::Result<Runtime> {
-    let mut builder = match threads {
-        Threads::One => Builder::new_current_thread(),
-        Threads::Many => Builder::new_multi_thread(),
-    };
+/// Everything on the role's thread: waking another costs more than most of what there is to do.
+fn runtime(name: &str) -> io::Result<Runtime> {
+    let mut builder = Builder::new_current_thread();
     builder.thread_name(name).enable_all().build()
 }
 
@@ -136,11 +124,9 @@ mod tests {
     async fn all_end_well_when_told_to() {
         let shutdown = Shutdown::new();
         let mut roles = RoleThreads::new(shutdown.clone());
-        for (name, threads) in [("one", Threads::One), ("many", Threads::Many)] {
+        for name in ["one", "other"] {
             let shutdown = shutdown.clone();
-            roles
-                .spawn(name, threads, move || told_to(shutdown))
-                .unwrap();
+            roles.spawn(name, move || told_to(shutdown)).unwrap();
         }
         shutdown.begin();
         roles.ended(PATIENCE).await.unwrap();
@@ -150,12 +136,8 @@ mod tests {
     async fn one_that_fails_ends_the_others_and_is_named() {
         let shutdown = Shutdown::new();
         let mut roles = RoleThreads::new(shutdown.clone());
-        roles
-            .spawn("healthy", Threads::One, move || told_to(shutdown))
-            .unwrap();
-        roles
-            .spawn("ill", Threads::One, async || bail!("no more"))
-            .unwrap();
+        roles.spawn("healthy", move || told_to(shutdown)).unwrap();
+        roles.spawn("ill", async || bail!("no more")).unwrap();
         let error = roles.ended(PATIENCE).await.unwrap_err();
         assert_eq!(format!("{error:#}"), "ill: no more");
     }
@@ -166,15 +148,13 @@ mod tests {
         let mut roles = RoleThreads::new(shutdown.clone());
         let (left, has_left) = tokio::sync::oneshot::channel();
         roles
-            .spawn("drained", Threads::One, async move || {
+            .spawn("drained", async move || {
                 left.send(()).unwrap();
                 Ok(())
             })
             .unwrap();
         let going_on = shutdown.clone();
-        roles
-            .spawn("healthy", Threads::One, move || told_to(going_on))
-            .unwrap();
+        roles.spawn("healthy", move || told_to(going_on)).unwrap();
         let ending = tokio::spawn(roles.ended(PATIENCE));
         has_left.await.unwrap();
         assert!(!shutdown.has_begun() && !ending.is_finished());
@@ -185,9 +165,7 @@ mod tests {
     #[tokio::test]
     async fn one_that_panics_is_a_fault() {
         let mut roles = RoleThreads::new(Shutdown::new());
-        roles
-            .spawn("odd", Threads::One, async || panic!("a bug"))
-            .unwrap();
+        roles.spawn("odd", async || panic!("a bug")).unwrap();
         let error = format!("{:#}", roles.ended(PATIENCE).await.unwrap_err());
         assert!(error.contains("ended by a bug"), "{error}");
     }

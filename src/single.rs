@@ -9,7 +9,6 @@ use tracing::warn;
 use crate::address::{advertised, bind};
 use crate::command_line::{AiNodeCommand, GameNodeCommand, GatewayCommand};
 use crate::configuration;
-use crate::role_threads::Threads;
 use crate::start::{self, RegistrySource};
 
 /// Runs a gateway until it is told to stop.
@@ -37,7 +36,7 @@ pub(crate) fn gateway(command: &GatewayCommand) -> anyhow::Result<()> {
         9090,
         async |process, mut roles| {
             warn_if_open("GATEWAY_SHARED_SECRET", &presence.gateway_shared_secret);
-            roles.spawn("gateway", Threads::Many, async move || {
+            roles.spawn("gateway", async move || {
                 Ok(::gateway::run(config, listener, registry.open()?, process).await?)
             })?;
             Ok(roles)
@@ -69,7 +68,7 @@ pub(crate) fn game_node(command: &GameNodeCommand) -> anyhow::Result<()> {
         process,
         9091,
         async |process, mut roles| {
-            roles.spawn("lobbies", Threads::One, async move || {
+            roles.spawn("lobbies", async move || {
                 Ok(::game_node::run(config, listener, registry.open()?, process).await?)
             })?;
             Ok(roles)
@@ -96,7 +95,7 @@ pub(crate) fn ai_node(command: &AiNodeCommand) -> anyhow::Result<()> {
         9092,
         async |process, mut roles| {
             warn_if_open("AI_SHARED_SECRET", &presence.ai_shared_secret);
-            roles.spawn("ai", Threads::One, async move || {
+            roles.spawn("ai", async move || {
                 Ok(::ai_node::run(config, registry.open()?, process).await?)
             })?;
             Ok(roles)

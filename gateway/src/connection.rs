@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
 use chassis::trace::{Kind, Span, TraceContext};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{FuturesUnordered, SplitStream};
+use futures_util::stream::FuturesUnordered;
 use opentelemetry::KeyValue;
 use protocol::CloseCode;
 use protocol::link::ToNode;
@@ -15,6 +14,7 @@ use protocol::player::{Malformed, PlayerFrame};
 use protocol::server::ServerMessage;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_tungstenite::tungstenite::{self, Message};
 use tracing::debug;
 
 use crate::address::Origin;
@@ -22,8 +22,9 @@ use crate::chance;
 use crate::config::Config;
 use crate::connections::Registered;
 use crate::gateway::Gateway;
+use crate::outbox::Outbox;
 use crate::session::{Effect, FloodLimits, Input, Session, SessionConfig};
-use crate::socket::{SharedOutbox, is_too_big, now, to_json};
+use crate::socket::{SharedOutbox, Stream, now, to_json};
 use crate::status::Overview;
 
 /// At the end of a gateway its sockets are closed one after the other, so many milliseconds apart
@@ -38,6 +39,8 @@ pub(crate) enum Ending {
     Closing,
     /// Likewise, after a frame that was too long to be read.
     TooBig,
+    /// Likewise, and the player has closed already.
+    Closed,
     /// There is nobody to write to.
     Broken,
 }
@@ -83,27 +86,35 @@ impl<'a> Connection<'a> {
     }
 
     /// Runs until the connection ends.
-    pub(crate) async fn run(&mut self, stream: &mut SplitStream<WebSocket>) -> Ending {
+    pub(crate) async fn run(&mut self, stream: &mut Stream) -> Ending {
         let gateway = Arc::clone(&self.gateway);
         let mut stopping = std::pin::pin!(turn_to_stop(&gateway));
+        let end = self.registered.end.clone();
+        let mut ended = std::pin::pin!(end.cancelled());
         let mut alarm = Box::pin(sleep_until(Instant::now()));
         loop {
             let deadline = self.deadline();
-            if deadline != alarm.deadline() {
+            // One that is too early does nothing but wake: cheaper than setting it twice a message.
+            if deadline < alarm.deadline() || alarm.is_elapsed() {
                 alarm.as_mut().reset(deadline);
             }
             let input = tokio::select! {
                 frame = stream.next(), if self.session.reads() => match frame {
                     Some(Ok(message)) => match self.receive(message) {
                         Some(input) => input,
-                        None => return Ending::Broken,
+                        // The answer to it comes with the end of the stream.
+                        None => continue,
                     },
-                    Some(Err(error)) if is_too_big(&error) => {
+                    Some(Err(tungstenite::Error::Capacity(_))) => {
                         self.gateway.metrics.closed(CloseCode::TooBig);
                         self.outbox.change(|outbox| outbox.close(CloseCode::TooBig));
                         return Ending::TooBig;
                     }
-                    Some(Err(_)) | None => return Ending::Broken,
+                    None => {
+                        self.outbox.change(Outbox::end);
+                        return Ending::Closed;
+                    }
+                    Some(Err(_)) => return Ending::Broken,
                 },
                 Some(input) = self.registered.inbox.recv() => *input,
                 Some(input) = self.errands.next(), if !self.errands.is_empty() => match input {
@@ -122,7 +133,7 @@ impl<'a> Connection<'a> {
                     Input::Time
                 }
                 () = &mut stopping => Input::Stop,
-                () = self.registered.end.cancelled() => {
+                () = &mut ended => {
                     // Its task got no time to run: the player shall come back.
                     debug!("closed: more came in than was taken");
                     self.gateway.metrics.closed(CloseCode::Restart);
@@ -142,7 +153,9 @@ impl<'a> Connection<'a> {
         let length = match &message {
             Message::Text(text) => text.len(),
             Message::Binary(bytes) => bytes.len(),
-            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return read(message),
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => {
+                return read(message);
+            }
         };
         self.gateway.metrics.received(length);
         let (gateway, connection) = (&self.gateway, self.registered.id.0);
@@ -197,7 +210,7 @@ impl<'a> Connection<'a> {
             Effect::Show(picture) => self.outbox.change(|outbox| outbox.show(picture)),
             Effect::ShowNothing => self.outbox.change(|outbox| outbox.show_nothing(now)),
             Effect::Partial(partial) => self.outbox.change(|outbox| outbox.set_partial(partial)),
-            Effect::Ping => self.outbox.change(crate::outbox::Outbox::ping),
+            Effect::Ping => self.outbox.change(Outbox::ping),
             Effect::Close(code) => {
                 debug!(code = u16::from(code), "closed");
                 self.closing = true;
@@ -310,7 +323,7 @@ fn session_config(config: &Config) -> SessionConfig {
     }
 }
 
-/// What a frame is to the session; none if it is the last one.
+/// What a frame is to the session; nothing if it is the last one.
 fn read(message: Message) -> Option<Input> {
     Some(match message {
         Message::Text(text) => Input::Message(PlayerFrame::parse(text.as_str())),
@@ -319,6 +332,6 @@ fn read(message: Message) -> Option<Input> {
             Input::Message(Err(Malformed { id: None, message }))
         }
         Message::Ping(_) | Message::Pong(_) => Input::Heard,
-        Message::Close(_) => return None,
+        Message::Close(_) | Message::Frame(_) => return None,
     })
 }

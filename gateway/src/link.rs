@@ -41,6 +41,10 @@ const SILENT_AFTER: Duration = Duration::from_secs(5);
 const SHORTEST_BACKOFF_MS: u32 = 100;
 const LONGEST_BACKOFF_MS: u32 = 1_000;
 
+/// Read from a node at once. It is zeroed for each read, and the default of 128 KiB would cost more
+/// than the messages in it; longer frames have room made for them.
+const READ_BUFFER_BYTES: usize = 16 * 1024;
+
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Why a link is not up.
@@ -170,6 +174,7 @@ async fn connect(links: &Links, address: &str) -> Result<Socket, LinkError> {
         request.headers_mut().insert(header::AUTHORIZATION, bearer);
     }
     let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER_BYTES)
         .max_message_size(Some(MAX_LINK_FRAME_BYTES))
         .max_frame_size(Some(MAX_LINK_FRAME_BYTES));
     // No delay: each message is written whole.

@@ -92,15 +92,24 @@ impl Picture {
 pub(crate) enum Frame {
     /// JSON, which is valid UTF-8.
     Text(Bytes),
+    /// A whole frame already, in the bytes that are sent.
+    Ready(Bytes),
     /// A WebSocket ping.
     Ping,
-    /// The last one.
-    Close(CloseCode),
+    /// The last one, with its code as it is sent.
+    Close([u8; 2]),
+}
+
+impl Frame {
+    pub(crate) fn close(code: CloseCode) -> Self {
+        Self::Close(u16::from(code).to_be_bytes())
+    }
 }
 
 #[derive(Debug)]
 enum Entry {
     Text(Bytes),
+    Ready(Bytes),
     Picture(Picture),
     Ping,
 }
@@ -117,6 +126,8 @@ pub(crate) struct Outbox {
     partial: bool,
     last_sent: LastSent,
     closing: Option<CloseCode>,
+    /// What waits is the last, without a close of ours.
+    ending: bool,
     /// Since when the bound has been reached.
     full_since: Option<Instant>,
     /// Since when a write has been under way.
@@ -131,14 +142,22 @@ impl Outbox {
 
     /// Adds a small message. One beyond the bound is lost: the connection is about to be closed.
     pub(crate) fn push(&mut self, now: Instant, text: impl Into<Bytes>) {
-        let text = text.into();
-        let bytes = text.len() + ENTRY_BYTES;
+        self.push_entry(now, text.into(), Entry::Text);
+    }
+
+    /// Adds a whole frame, under the same bound.
+    pub(crate) fn push_ready(&mut self, now: Instant, frame: Bytes) {
+        self.push_entry(now, frame, Entry::Ready);
+    }
+
+    fn push_entry(&mut self, now: Instant, content: Bytes, entry: fn(Bytes) -> Entry) {
+        let bytes = content.len() + ENTRY_BYTES;
         if self.writing_bytes + self.waiting_bytes + bytes > MAX_WAITING_BYTES {
             self.full_since.get_or_insert(now);
             return;
         }
         self.waiting_bytes += bytes;
-        self.entries.push_back(Entry::Text(text));
+        self.entries.push_back(entry(content));
     }
 
     /// Adds a picture; one that waits is replaced by it.
@@ -177,25 +196,31 @@ impl Outbox {
         self.closing.get_or_insert(code);
     }
 
-    /// Everything that waits, to be written as one; nothing if nothing does. The write is under
+    /// Ends the connection after what waits now: the player has closed it.
+    pub(crate) fn end(&mut self) {
+        self.ending = true;
+    }
+
+    /// Everything that waits, to be written as one, and whether it is the last. The write is under
     /// way until [`Outbox::written`].
-    pub(crate) fn take(&mut self, now: Instant) -> Vec<Frame> {
+    pub(crate) fn take(&mut self, now: Instant) -> (Vec<Frame>, bool) {
         let mut frames = Vec::with_capacity(self.entries.len() + 1);
         for entry in std::mem::take(&mut self.entries) {
             frames.push(match entry {
                 Entry::Text(text) => Frame::Text(text),
+                Entry::Ready(bytes) => Frame::Ready(bytes),
                 Entry::Picture(picture) => {
                     Frame::Text(picture.render(self.partial, &mut self.last_sent).into())
                 }
                 Entry::Ping => Frame::Ping,
             });
         }
-        frames.extend(self.closing.map(Frame::Close));
+        frames.extend(self.closing.map(Frame::close));
         self.writing_bytes += std::mem::take(&mut self.waiting_bytes);
         if !frames.is_empty() {
             self.writing_since = Some(now);
         }
-        frames
+        (frames, self.closing.is_some() || self.ending)
     }
 
     /// The write under way is done.
@@ -254,7 +279,7 @@ mod tests {
     }
 
     fn texts(outbox: &mut Outbox) -> Vec<Value> {
-        let frames = outbox.take(chassis::clock::now());
+        let (frames, _) = outbox.take(chassis::clock::now());
         let text = |frame: &Frame| match frame {
             Frame::Text(text) => Some(serde_json::from_slice(text).unwrap()),
             _ => None,
@@ -342,11 +367,12 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.ping();
         assert_eq!(outbox.slow_at(), None);
-        assert_eq!(outbox.take(now), [Frame::Ping]);
+        assert_eq!(outbox.take(now), (vec![Frame::Ping], false));
         assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
         outbox.close_now(CloseCode::SlowReader);
         assert_eq!(outbox.slow_at(), None);
-        assert_eq!(outbox.take(now), [Frame::Close(CloseCode::SlowReader)]);
+        let close = Frame::close(CloseCode::SlowReader);
+        assert_eq!(outbox.take(now), (vec![close], true));
     }
 
     #[test]
@@ -355,8 +381,9 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.push(now, "{}");
         outbox.close(CloseCode::TakenOver);
-        let frames = outbox.take(now);
-        assert_eq!(frames.last(), Some(&Frame::Close(CloseCode::TakenOver)));
+        let (frames, last) = outbox.take(now);
+        assert!(last);
+        assert_eq!(frames.last(), Some(&Frame::close(CloseCode::TakenOver)));
         assert_eq!(frames.len(), 2);
     }
 }
