@@ -223,6 +223,10 @@ impl<'a> Connection<'a> {
                     self.errand(async move { Some(Input::Unreachable { number }) });
                 }
             }
+            Effect::Gathered { code, turn } => {
+                self.gateway.gathering.remember(code);
+                drop(turn);
+            }
             Effect::Detach { node, code } => {
                 let connection = self.registered.id;
                 // Without a link the node knows already.
@@ -260,9 +264,9 @@ impl<'a> Connection<'a> {
                     journey,
                     drawn: gateway.draw(),
                 }),
-                Effect::ListPublic { journey } => Some(Input::Listed {
+                Effect::ListPublic { journey, tried } => Some(Input::Listed {
                     journey,
-                    codes: gateway.list_public().await,
+                    listing: gateway.list_public(&tried).await,
                 }),
                 Effect::Find {
                     journey,

@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::connections::Connections;
 use crate::creates::Creates;
 use crate::directory::Directory;
+use crate::gathering::{Gathering, Listing};
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::session::{
@@ -36,6 +37,7 @@ pub(crate) struct Gateway {
     pub(crate) links: Arc<Links>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) directory: Directory,
+    pub(crate) gathering: Gathering,
     pub(crate) creates: Creates,
     pub(crate) metrics: Metrics,
     pub(crate) shutdown: Shutdown,
@@ -151,10 +153,15 @@ impl Gateway {
         Ok(Drawn { code, born, node })
     }
 
-    /// Some public lobbies.
-    pub(crate) async fn list_public(&self) -> Result<Vec<LobbyCode>, RegistryAway> {
-        let codes = in_time(self.registry.public_list(MAX_QUICK_PLAY_TRIES)).await?;
-        Ok(codes.iter().filter_map(|code| code.parse().ok()).collect())
+    /// Some public lobbies that were not tried yet, or the turn to make one.
+    pub(crate) async fn list_public(&self, tried: &[LobbyCode]) -> Result<Listing, RegistryAway> {
+        let list = async {
+            // Of those that were tried some may still be listed.
+            let most = MAX_QUICK_PLAY_TRIES + tried.len();
+            let codes = in_time(self.registry.public_list(most)).await?;
+            Ok(codes.iter().filter_map(|code| code.parse().ok()).collect())
+        };
+        self.gathering.look(tried, list).await
     }
 
     /// Who owns a lobby: as remembered, unless that is known to be wrong (`fresh`) or its node

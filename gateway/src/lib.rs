@@ -6,6 +6,7 @@
 //! * `session`: one connection as a pure machine; `connection` drives it, `socket` and `outbox`
 //!   are its two ends.
 //! * `links`, `link`: one WebSocket to each game node. `directory`, `choice`: which node.
+//! * `gathering`: strangers who come together get the same table.
 //! * `gateway`: what connections share, and what they ask the registry.
 //! * `listener`, `admission`, `creates`: how many sockets, requests and lobbies are too many.
 //! * `ready`, `operations`, `web`: for machines, operators and browsers.
@@ -20,6 +21,7 @@ mod connections;
 mod creates;
 mod directory;
 mod gateway;
+mod gathering;
 mod link;
 mod links;
 mod listener;
@@ -50,6 +52,7 @@ use crate::connections::Connections;
 use crate::creates::Creates;
 use crate::directory::Directory;
 use crate::gateway::Gateway;
+use crate::gathering::Gathering;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::ready::Checks;
@@ -161,6 +164,7 @@ fn assemble(
         links,
         admission,
         directory: Directory::default(),
+        gathering: Gathering::default(),
         creates: Creates::default(),
         metrics: Metrics::new(),
         shutdown: process.shutdown.clone(),

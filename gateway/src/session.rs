@@ -205,7 +205,7 @@ impl Session {
             Input::Entered(result) => self.entered(now, result),
             Input::Counted { journey, allowed } => self.counted(now, journey, allowed),
             Input::Drawn { journey, drawn } => self.drawn(now, journey, drawn),
-            Input::Listed { journey, codes } => self.listed(now, journey, codes),
+            Input::Listed { journey, listing } => self.listed(now, journey, listing),
             Input::Found {
                 journey,
                 whereabouts,

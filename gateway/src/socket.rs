@@ -70,9 +70,9 @@ pub(crate) async fn upgrade(
     let address = client_address(peer.ip(), headers, &gateway.config.trusted_proxies);
     let origin = Origin::of(address);
     let allowed = is_allowed(headers, &gateway.config.allowed_origins);
-    let (response, upgrading) = match handshake::accept(request) {
-        Ok(accepted) => accepted,
-        Err(refused) => return refused,
+    let (response, upgrading) = handshake::accept(request);
+    let Some(upgrading) = upgrading else {
+        return response;
     };
     let entry = if allowed {
         gateway.admission.admit(origin).ok_or(Refusal::TooMany)

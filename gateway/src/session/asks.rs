@@ -66,6 +66,7 @@ impl Wish {
             PlayerMessage::QuickPlay(named) => Self::Go(Goal::QuickPlay {
                 name: named.name,
                 candidates: Vec::new(),
+                tried: Vec::new(),
             }),
             PlayerMessage::WatchLobby(watch) => Self::Go(Goal::Watch { code: watch.code }),
             PlayerMessage::LeaveLobby => Self::Go(Goal::Leave),

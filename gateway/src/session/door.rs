@@ -8,6 +8,7 @@ use protocol::server::ServerMessage;
 use protocol::{CloseCode, LobbyCode, PlayerName, Token, TokenHash};
 use registry::NodeId;
 
+use crate::gathering::{Listing, Turn};
 use crate::outbox::Picture;
 use crate::status::Overview;
 
@@ -36,7 +37,7 @@ pub(crate) enum Input {
     /// Answers [`Effect::ListPublic`].
     Listed {
         journey: u64,
-        codes: Result<Vec<LobbyCode>, RegistryAway>,
+        listing: Result<Listing, RegistryAway>,
     },
     /// Answers [`Effect::Find`].
     Found {
@@ -84,8 +85,10 @@ pub(crate) enum Effect {
     CountCreate { journey: u64 },
     /// Draws a code and a node for a new lobby.
     Draw { journey: u64 },
-    /// Asks for public lobbies.
-    ListPublic { journey: u64 },
+    /// Asks for public lobbies that were not tried yet, or for the turn to make one.
+    ListPublic { journey: u64, tried: Vec<LobbyCode> },
+    /// A public lobby was made: whoever waits for it finds it.
+    Gathered { code: LobbyCode, turn: Option<Turn> },
     /// Asks who owns a code; `fresh`: what was found before is wrong.
     Find {
         journey: u64,

@@ -15,12 +15,16 @@ use protocol::{LobbyCode, PlayerName};
 use super::door::Effect;
 use super::place::Place;
 use super::{ANSWER_WITHIN, Session};
+use crate::gathering::Turn;
 use crate::outbox::Picture;
 
 /// New lobbies that are tried: a code in use, or a node that has just become full.
 const MAX_CREATE_TRIES: u32 = 4;
-/// Public lobbies that quick play tries before it makes one: they fill up while it looks.
+/// Public lobbies that quick play is told of at once.
 pub(crate) const MAX_QUICK_PLAY_TRIES: usize = 4;
+/// Public lobbies that quick play tries before it makes one whatever others there are: they fill
+/// up while it looks.
+const MAX_TRIED: usize = 16;
 /// Between two tries to get back to a table; twice as long each time, up to the longest.
 const RETRY_AFTER: Duration = Duration::from_millis(250);
 const LONGEST_RETRY: Duration = Duration::from_secs(1);
@@ -54,6 +58,8 @@ pub(crate) struct Journey {
     trace: TraceContext,
     /// A picture of the new table that came before the answer.
     early: Option<Picture>,
+    /// Quick play makes a table, for which others wait.
+    turn: Option<Turn>,
 }
 
 /// A place that was asked for and given up for lost. Its node takes the player for present once it
@@ -87,6 +93,7 @@ pub(crate) enum Goal {
     QuickPlay {
         name: PlayerName,
         candidates: Vec<LobbyCode>,
+        tried: Vec<LobbyCode>,
     },
     /// To no table.
     Leave,
@@ -196,7 +203,10 @@ impl Session {
         let number = self.last_journey;
         let first = match &goal {
             Goal::Create { .. } => Some(Effect::CountCreate { journey: number }),
-            Goal::QuickPlay { .. } => Some(Effect::ListPublic { journey: number }),
+            Goal::QuickPlay { .. } => Some(Effect::ListPublic {
+                journey: number,
+                tried: Vec::new(),
+            }),
             Goal::Return { .. } | Goal::Join { .. } | Goal::Watch { .. } | Goal::Leave => None,
         };
         let target = match goal {
@@ -222,6 +232,7 @@ impl Session {
             tries: 0,
             trace: self.trace,
             early: None,
+            turn: None,
         });
         self.effects.extend(first);
         if let Some((code, fresh)) = target {
@@ -303,16 +314,35 @@ impl Session {
         }
     }
 
-    /// Quick play: the next public lobby, or one of one's own.
+    /// Quick play: the next public lobby, others if there are any by now, or one of one's own.
     pub(in crate::session) fn try_next(&mut self, now: Instant) {
         let Some(journey) = &mut self.journey else {
             return;
         };
-        let Goal::QuickPlay { name, candidates } = &mut journey.goal else {
+        let Goal::QuickPlay {
+            name,
+            candidates,
+            tried,
+        } = &mut journey.goal
+        else {
             return;
         };
         if let Some(code) = candidates.pop() {
+            tried.push(code);
             return self.look_for(now, code, false);
+        }
+        if journey.turn.is_none() && tried.len() < MAX_TRIED {
+            let tried = tried.clone();
+            journey.step = Step::Looking {
+                code: None,
+                fresh: false,
+            };
+            // Others may hold the turn: there is time for that.
+            journey.deadline = journey.due;
+            return self.effects.push(Effect::ListPublic {
+                journey: journey.number,
+                tried,
+            });
         }
         journey.goal = Goal::Create {
             name: name.clone(),

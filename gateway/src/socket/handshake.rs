@@ -18,16 +18,17 @@ pub(crate) struct Bare {
     pub(crate) read: Vec<u8>,
 }
 
-/// The answer to a request for a WebSocket, and what becomes its socket once that is sent.
-///
-/// # Errors
-/// The answer to a request that is none.
-pub(crate) fn accept(mut request: Request) -> Result<(Response, OnUpgrade), Response> {
+/// The answer to a request, and if it was one for a WebSocket what becomes its socket once the
+/// answer is sent.
+pub(crate) fn accept(mut request: Request) -> (Response, Option<OnUpgrade>) {
     let upgrading = hyper::upgrade::on(&mut request);
     let (parts, _body) = request.into_parts();
     match create_response(&http::Request::from_parts(parts, ())) {
-        Ok(switching) => Ok((switching.map(|()| Body::empty()), upgrading)),
-        Err(error) => Err((StatusCode::BAD_REQUEST, error.to_string()).into_response()),
+        Ok(switching) => (switching.map(|()| Body::empty()), Some(upgrading)),
+        Err(error) => {
+            let refused = (StatusCode::BAD_REQUEST, error.to_string());
+            (refused.into_response(), None)
+        }
     }
 }
 

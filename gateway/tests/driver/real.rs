@@ -1,10 +1,12 @@
 //! Gateways in front of real game nodes: what players rely on, whole games included.
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::time::Duration;
 
 use chassis::environment::{Limit, Secret};
 use chassis::{Metrics, Process};
+use futures_util::future::join_all;
 use game_node::LoadConfig;
 use game_node::lobby::Pace;
 use protocol::server::LoadLevel;
@@ -31,6 +33,7 @@ impl System {
             let mut config = config(id);
             // These players play as fast as they can.
             config.message_rate = Limit::NONE;
+            config.max_connections_per_ip = Limit::NONE;
             Gateway::start(config, registry.clone())
         });
         for node in &nodes {
@@ -350,4 +353,27 @@ async fn quick_play_brings_strangers_together() {
         .await;
     let state = ben.state(|state| state["lobby"].is_object()).await;
     assert_eq!(names(&state), ["Ada", "Ada (2)"]);
+}
+
+/// Tables that so many strangers at once come to, who take turns at so many gateways.
+async fn tables_of_strangers(strangers: usize, gateways: usize) -> BTreeSet<String> {
+    let system = System::start().await;
+    let coming = (0..strangers).map(|number| system.player(number % gateways));
+    let mut players = join_all(coming).await;
+    let playing = players.iter_mut().map(async |player| {
+        player
+            .send(json!({ "type": "quick_play", "name": "Ada" }))
+            .await;
+        let state = player.state(|state| state["lobby"].is_object()).await;
+        state["lobby"]["code"].as_str().unwrap().to_owned()
+    });
+    join_all(playing).await.into_iter().collect()
+}
+
+#[tokio::test]
+async fn strangers_who_come_at_once_fill_tables_one_after_the_other() {
+    assert_eq!(tables_of_strangers(24, 1).await.len(), 4);
+    // Each gateway may have made one more than there had to be.
+    let tables = tables_of_strangers(24, 2).await.len();
+    assert!((4..=6).contains(&tables), "{tables} tables");
 }

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use protocol::ErrorCode;
 use protocol::link::{Outcome, Request};
-use protocol::{ErrorCode, LobbyCode};
 
-use super::{CREATE_RETRY_MS, Goal, Journey, MAX_QUICK_PLAY_TRIES, Step};
+use super::{CREATE_RETRY_MS, Goal, Journey, Step};
+use crate::gathering::Listing;
 use crate::session::Session;
 use crate::session::door::{Drawn, NoNode, RegistryAway, Whereabouts};
 use crate::session::place::Place;
@@ -59,15 +60,15 @@ impl Session {
         &mut self,
         now: Instant,
         journey: u64,
-        codes: Result<Vec<LobbyCode>, RegistryAway>,
+        listing: Result<Listing, RegistryAway>,
     ) {
         let Some(awaited) = self.awaited(journey) else {
             return;
         };
-        match (codes, &mut awaited.goal) {
-            (Ok(codes), Goal::QuickPlay { candidates, .. }) => {
+        match (listing, &mut awaited.goal) {
+            (Ok(Listing { codes, turn }), Goal::QuickPlay { candidates, .. }) => {
                 *candidates = codes;
-                candidates.truncate(MAX_QUICK_PLAY_TRIES);
+                awaited.turn = turn;
                 self.try_next(now);
             }
             _ => self.fail_unavailable("public tables can't be found just now"),

@@ -27,6 +27,12 @@ impl Session {
         {
             *last_name = Some(name.clone());
         }
+        if matches!(journey.goal, Goal::Create { public: true, .. }) {
+            self.effects.push(Effect::Gathered {
+                code: place.code,
+                turn: journey.turn,
+            });
+        }
         if matches!(journey.goal, Goal::Leave) {
             if self
                 .place

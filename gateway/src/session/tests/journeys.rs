@@ -1,6 +1,7 @@
 //! The way to another table, or to none.
 
 use super::*;
+use crate::gathering::{Listing, Turn};
 
 #[test]
 fn creating_counts_draws_and_asks() {
@@ -178,9 +179,13 @@ fn quick_play_tries_public_tables_and_then_makes_one() {
     let codes = ["ABCD23", "WXYZ23"]
         .map(|code| code.parse().unwrap())
         .to_vec();
+    let some = Listing {
+        codes: codes.clone(),
+        turn: None,
+    };
     bench.give(Input::Listed {
         journey: 1,
-        codes: Ok(codes),
+        listing: Ok(some),
     });
     bench.found("one");
     assert!(matches!(
@@ -190,6 +195,17 @@ fn quick_play_tries_public_tables_and_then_makes_one() {
     ));
     bench.refuse(ErrorCode::LobbyFull);
     bench.whereabouts(Whereabouts::Unknown);
+    let Some(Effect::ListPublic { tried, .. }) = bench.effects.last() else {
+        panic!("others may have made one meanwhile: {:?}", bench.effects);
+    };
+    assert!(codes.iter().all(|code| tried.contains(code)));
+    bench.give(Input::Listed {
+        journey: 1,
+        listing: Ok(Listing {
+            codes: Vec::new(),
+            turn: Some(Turn::free()),
+        }),
+    });
     assert!(matches!(
         bench.effects.last(),
         Some(Effect::CountCreate { .. })
@@ -201,6 +217,8 @@ fn quick_play_tries_public_tables_and_then_makes_one() {
         Some(Effect::Ask { ask, .. }) if matches!(ask.request, Request::Create { public: true, .. })
     ));
     bench.answer(Outcome::Done);
+    let gathered = |effect: &Effect| matches!(effect, Effect::Gathered { turn: Some(_), .. });
+    assert!(bench.effects.iter().any(gathered), "who waits is let in");
     assert!(bench.errors().is_empty());
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::gathering::{Listing, Turn};
 
 const CODES: [&str; 3] = ["ABCD23", "WXYZ23", "QQQQ23"];
 const NODES: [&str; 2] = ["one", "two"];
@@ -114,11 +115,18 @@ fn registry(bench: &mut Bench, works: bool, code: usize, name: usize) {
             journey,
             allowed: works,
         },
-        Effect::ListPublic { journey } => {
-            let codes = CODES.map(|code| code.parse().unwrap()).to_vec();
+        Effect::ListPublic { journey, tried } => {
+            let mut codes = CODES.map(|code| code.parse().unwrap()).to_vec();
+            codes.retain(|code| !tried.contains(code));
+            let turn = codes.is_empty().then(Turn::free);
+            let listing = Listing { codes, turn };
             Input::Listed {
                 journey,
-                codes: if works { Ok(codes) } else { Err(RegistryAway) },
+                listing: if works {
+                    Ok(listing)
+                } else {
+                    Err(RegistryAway)
+                },
             }
         }
         Effect::Find { journey, .. } => {
