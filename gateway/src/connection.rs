@@ -229,11 +229,9 @@ impl<'a> Connection<'a> {
             }
             Effect::Detach { node, code } => {
                 let connection = self.registered.id;
-                // Without a link the node knows already.
-                let _no_link = self
-                    .gateway
+                self.gateway
                     .links
-                    .send(&node, ToNode::Detach { code, connection });
+                    .tell(&node, ToNode::Detach { code, connection });
             }
             errand => self.run_errand(errand),
         }

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 /// A table takes milliseconds to make. Whoever waits longer makes their own.
 const WAIT_AT_MOST: Duration = Duration::from_millis(600);
 /// New tables are in the registry's list soon after they are made, and until then remembered here.
-const REMEMBERED_FOR: Duration = Duration::from_secs(2);
+const REMEMBERED_FOR: Duration = Duration::from_secs(1);
 /// As many are remembered: the newest have free seats.
 const MOST_REMEMBERED: usize = 4;
 
@@ -92,7 +92,7 @@ mod tests {
         gathering.look(tried, nothing).await.unwrap()
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn the_second_waits_for_the_firsts_table() {
         let gathering = Arc::new(Gathering::default());
         let first = look(&gathering, &[]).await;
@@ -112,16 +112,16 @@ mod tests {
         );
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn nobody_waits_for_a_table_that_does_not_come() {
         let gathering = Gathering::default();
         let _first = look(&gathering, &[]).await;
         let began = Instant::now();
         assert!(look(&gathering, &[]).await.turn.is_some());
-        assert_eq!(began.elapsed(), WAIT_AT_MOST);
+        assert!(began.elapsed() >= WAIT_AT_MOST);
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn the_newest_are_remembered_for_a_while() {
         let gathering = Gathering::default();
         for bits in 0..9 {
@@ -129,7 +129,7 @@ mod tests {
         }
         let codes: Vec<_> = (5..9).map(LobbyCode::from_bits).collect();
         assert_eq!(look(&gathering, &[]).await.codes, codes);
-        tokio::time::advance(REMEMBERED_FOR).await;
+        tokio::time::sleep(REMEMBERED_FOR).await;
         assert!(look(&gathering, &[]).await.codes.is_empty());
     }
 }

@@ -56,6 +56,8 @@ enum LinkError {
     TimedOut,
     #[error("nothing heard for {} s", SILENT_AFTER.as_secs())]
     Silent,
+    #[error("the node takes too little: {QUEUE} messages wait")]
+    Overrun,
     #[error("the node closed it")]
     Closed,
     #[error("closed by this gateway")]
@@ -117,11 +119,13 @@ pub(crate) async fn keep(
 /// Carries messages both ways until the link breaks. Returns whether to dial anew.
 async fn carry(links: &Links, node: &NodeId, socket: Socket, stop: &CancellationToken) -> bool {
     let (queue, waiting) = mpsc::channel(QUEUE);
-    links.connected(node, stop, queue);
+    let overrun = CancellationToken::new();
+    links.connected(node, stop, queue, overrun.clone());
     let (sink, stream) = socket.split();
     let error = tokio::select! {
         error = read(links, node, stream) => error,
         error = write(links, waiting, sink, stop) => error,
+        () = overrun.cancelled() => LinkError::Overrun,
     };
     let again = links.disconnected(node, stop);
     if again && !matches!(error, LinkError::Closed) {

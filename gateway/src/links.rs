@@ -15,6 +15,7 @@ use protocol::TraceParent;
 use protocol::link::{Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -64,6 +65,8 @@ struct Entry {
 
 struct Up {
     queue: mpsc::Sender<ToNode>,
+    /// Ends this link, which has not taken what must not be lost.
+    overrun: CancellationToken,
     status: NodeStatus,
 }
 
@@ -156,6 +159,18 @@ impl Links {
             .and_then(|entry| entry.up.as_ref())
             .ok_or(NoLink)?;
         up.queue.try_send(message).map_err(|_| NoLink)
+    }
+
+    /// Tells a node what must not be lost. If it takes nothing more the link is ended, and both
+    /// sides begin anew: that too tells the node who is there no longer.
+    pub(crate) fn tell(&self, node: &NodeId, message: ToNode) {
+        let entries = self.lock();
+        // Without a link the node knows already.
+        if let Some(up) = entries.get(node).and_then(|entry| entry.up.as_ref())
+            && let Err(TrySendError::Full(_)) = up.queue.try_send(message)
+        {
+            up.overrun.cancel();
+        }
     }
 
     /// Whether there is a live link to that node.
@@ -298,6 +313,7 @@ impl Links {
         node: &NodeId,
         stop: &CancellationToken,
         queue: mpsc::Sender<ToNode>,
+        overrun: CancellationToken,
     ) {
         // Nothing is known of its load yet; its first message says it.
         let status = NodeStatus {
@@ -309,7 +325,11 @@ impl Links {
             return;
         }
         if let Some(entry) = entries.get_mut(node) {
-            entry.up = Some(Up { queue, status });
+            entry.up = Some(Up {
+                queue,
+                overrun,
+                status,
+            });
             drop(entries);
             self.change_overview(|overview| {
                 overview.nodes.insert(node.clone(), status);
@@ -477,5 +497,39 @@ impl Links {
 
     fn lock_probes(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Option<String>>>> {
         self.probes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::{Lifetimes, Registry};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_link_that_does_not_take_what_must_not_be_lost_is_ended() {
+        let presence = |id: &str, role| {
+            let (id, incarnation) = (
+                NodeId::new(id).unwrap(),
+                Incarnation::new(uuid::Uuid::nil()),
+            );
+            Presence::new(id, role, incarnation, "127.0.0.1:9", "1")
+        };
+        let own = presence("gateway", Role::new("gateway").unwrap());
+        let health = Registry::in_process(Lifetimes::default()).health();
+        let links = Links::new(Secret::default(), &own, Arc::default(), health);
+        let node = Arc::new(presence("game", game_role()));
+        links.listed(Arc::clone(&node));
+        let stop = links.lock()[&node.id].stop.clone();
+        let (queue, _waiting) = mpsc::channel(1);
+        let overrun = CancellationToken::new();
+        links.connected(&node.id, &stop, queue, overrun.clone());
+
+        let probe = |request| ToNode::Probe { request };
+        links.tell(&node.id, probe(1));
+        assert_eq!(links.send(&node.id, probe(2)), Err(NoLink));
+        assert!(!overrun.is_cancelled(), "whoever asks is told instead");
+        links.tell(&node.id, probe(3));
+        assert!(overrun.is_cancelled());
     }
 }
