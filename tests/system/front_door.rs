@@ -6,9 +6,10 @@ use futures_util::future::{join_all, try_join_all};
 use loadtest::{Config, Player, PlayerError};
 use protocol::player::{Named, PlayerMessage};
 use protocol::server::ServerMessage;
-use protocol::{CloseCode, ErrorCode, LobbyCode};
+use protocol::{CloseCode, ErrorCode, LobbyCode, Token};
 use rules::SeatCount;
 use serde_json::json;
+use tokio::time::{Instant, timeout};
 
 use crate::support::fleet::Fleet;
 use crate::support::table::{agree_on, arrive, gather, seats_of};
@@ -82,7 +83,7 @@ async fn six_who_join_within_five_milliseconds_fill_a_table_and_one_is_told() {
     let mut host = visitor(&fleet, 0).await;
     let code = host.create("Host").await.unwrap();
     let mut guests = join_all((0..6).map(|number| visitor(&fleet, number))).await;
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     for guest in &mut guests {
         let join = json!({ "type": "join_lobby", "code": code, "name": "Guest" });
         guest.send_text(&join.to_string()).await.unwrap();
@@ -146,7 +147,7 @@ async fn another_gateway_takes_a_session_over_and_the_old_connection_changes_not
     old.join(code, "Guest").await.unwrap();
     let token = old.welcome().unwrap().token.clone();
 
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let mut new = Player::connect(&fleet.urls()[1]).await.unwrap();
     new.hello(Some(&token)).await.unwrap();
     assert_eq!(new.code(), Some(code));
@@ -172,6 +173,95 @@ async fn another_gateway_takes_a_session_over_and_the_old_connection_changes_not
     )
     .await
     .unwrap();
+}
+
+/// Both tabs lost their connection, and both come back by themselves: once more each, as clients do.
+#[tokio::test]
+async fn two_tabs_that_come_back_by_themselves_do_not_throw_each_other_out_for_ever() {
+    let fleet = Fleet::of(2, 2, &[QUIET]).await;
+    let urls = fleet.urls();
+    let mut before = visitor(&fleet, 0).await;
+    let code = before.create("Ada").await.unwrap();
+    let token = before.welcome().unwrap().token.clone();
+    before.disconnect().await;
+    let (one, other) = tokio::join!(tab(&urls[0], &token), tab(&urls[1], &token));
+    let mut staying: Vec<Player> = [one, other].into_iter().flatten().collect();
+    assert_eq!(staying.len(), 1, "one of them stays");
+    staying[0].echo(CEILING).await.unwrap();
+    assert_eq!(staying[0].code(), Some(code));
+}
+
+/// The tab's connection, unless the other has taken over twice.
+async fn tab(url: &str, token: &Token) -> Option<Player> {
+    const QUIET_FOR: Duration = Duration::from_secs(2);
+    for _ in 0..2 {
+        let mut player = Player::connect(url).await.unwrap();
+        // The other one may be quicker: then this says so, or is closed.
+        let _taken_over = player.hello(Some(token)).await;
+        match timeout(QUIET_FOR, player.closed(CEILING)).await {
+            Err(_) => return Some(player),
+            Ok(end) => assert_eq!(end.unwrap(), Some(CloseCode::TakenOver.into())),
+        }
+    }
+    None
+}
+
+#[tokio::test]
+async fn a_gateway_that_stops_closes_its_sockets_spread_out_and_its_players_go_on_elsewhere() {
+    const PLAYERS: usize = 100;
+    let fleet = Fleet::of(2, 1, &[QUIET]).await;
+    let [stopping, other] = fleet.gateways() else {
+        panic!("two gateways");
+    };
+    let mut host = visitor(&fleet, 0).await;
+    let code = host.create("Host").await.unwrap();
+    let token = host.welcome().unwrap().token.clone();
+    let url = &fleet.urls()[0];
+    let sockets = (1..PLAYERS).map(|_| arrive(url));
+    let mut players = vec![host];
+    players.extend(join_all(sockets).await);
+
+    let began = Instant::now();
+    stopping.signal("TERM");
+    let not_ready = eventually("it says that it is not ready", async || {
+        let (status, _) = http::get(stopping.operations(), "/ready").await?;
+        (status != 200).then(|| began.elapsed())
+    });
+    let closing = players.iter_mut().map(async |player| {
+        let code = player.closed(CEILING).await.unwrap();
+        (code, began.elapsed())
+    });
+    let (not_ready, closed) = tokio::join!(not_ready, join_all(closing));
+    assert!(not_ready < Duration::from_secs(1), "{not_ready:?}");
+    let restart = Some(u16::from(CloseCode::Restart));
+    assert!(closed.iter().all(|(code, _)| *code == restart));
+    let times = closed.into_iter().map(|(_, time)| time);
+    let (first, last) = (times.clone().min().unwrap(), times.max().unwrap());
+    // 100 of them within half a second, each at its own time.
+    assert!(
+        last - first > Duration::from_millis(250),
+        "{first:?} to {last:?}"
+    );
+    assert!(last < Duration::from_secs(4), "{last:?}");
+    assert!(Player::connect(url).await.is_err(), "no new sockets");
+
+    let mut again = Player::connect(&fleet.urls()[1]).await.unwrap();
+    again.hello(Some(&token)).await.unwrap();
+    assert_eq!(again.code(), Some(code));
+    eventually("the other gateway knows that it is gone", async || {
+        let nodes = http::get_json(other.operations(), "/nodes").await?;
+        let roles = nodes
+            .as_array()?
+            .iter()
+            .filter(|node| node["role"] == "gateway");
+        (roles.count() == 1).then_some(())
+    })
+    .await;
+    let lines = fleet.lines();
+    assert!(
+        !lines.iter().any(|line| line.contains("a link was ended")),
+        "the nodes were told"
+    );
 }
 
 #[tokio::test]
@@ -231,7 +321,7 @@ async fn two_hundred_who_never_read_cost_no_memory() {
         }
     };
     let (_, highest) = tokio::join!(join_all(playing), async {
-        tokio::time::timeout(2 * CEILING, highest)
+        timeout(2 * CEILING, highest)
             .await
             .expect("all of them are closed")
     });

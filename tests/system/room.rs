@@ -71,6 +71,29 @@ async fn without_redis_there_are_no_new_tables() {
     assert!(!player.server_status().unwrap().accepting_games);
 }
 
+/// Nobody can count for all gateways then: each counts its own.
+#[tokio::test]
+async fn without_redis_a_gateway_counts_by_itself_who_would_make_too_many_tables() {
+    let mut fleet = Fleet::over_redis(&[("LOBBY_CREATE_RATE", "2")]).await;
+    let mut player = arrive(&fleet.url()).await;
+    fleet.kill_redis();
+    let mut codes = Vec::new();
+    // Over the turn of a minute the count begins anew.
+    while codes.len() < 6 && codes.last() != Some(&ErrorCode::RateLimited) {
+        let name = "Ada".parse().unwrap();
+        let create = PlayerMessage::CreateLobby(Named { name });
+        player.send(create).await.unwrap();
+        codes.push(player.refusal(CEILING).await.unwrap().code);
+    }
+    let (last, before) = codes.split_last().unwrap();
+    assert_eq!(*last, ErrorCode::RateLimited, "{codes:?}");
+    assert!(before.len() >= 2, "{codes:?}");
+    assert!(
+        before.iter().all(|code| *code == ErrorCode::Unavailable),
+        "{codes:?}"
+    );
+}
+
 #[tokio::test]
 async fn a_game_too_many_does_not_start() {
     let fleet = Fleet::in_one_process(&[("MAX_ACTIVE_GAMES", "1")]).await;
