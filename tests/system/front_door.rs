@@ -239,7 +239,7 @@ async fn a_gateway_that_stops_closes_its_sockets_spread_out_and_its_players_go_o
     let (first, last) = (times.clone().min().unwrap(), times.max().unwrap());
     // 100 of them within half a second, each at its own time.
     assert!(
-        last - first > Duration::from_millis(250),
+        last > first + Duration::from_millis(250),
         "{first:?} to {last:?}"
     );
     assert!(last < Duration::from_secs(4), "{last:?}");
