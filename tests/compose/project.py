@@ -25,13 +25,11 @@ class Project:
         self.image = image
         self.port = free_port()
         self.compose_command = ["docker", "compose"] if is_ok("docker", "compose", "version") else ["docker-compose"]
+        # Nothing else of ours: what .env says must hold.
         self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": os.environ.get("HOME", "/"),
-            "COMPOSE_PROJECT_NAME": name,
+            name: value for name, value in os.environ.items() if name in ("PATH", "HOME") or name.startswith("DOCKER_")
         }
-        if "DOCKER_HOST" in os.environ:
-            self.environment["DOCKER_HOST"] = os.environ["DOCKER_HOST"]
+        self.environment["COMPOSE_PROJECT_NAME"] = name
 
     def configure(self, **variables):
         """Adds to .env, as an operator does."""
