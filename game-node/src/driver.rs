@@ -14,6 +14,7 @@ mod claims;
 mod creation;
 mod faults;
 mod gateways;
+mod handover;
 mod probe;
 mod questions;
 mod spans;
@@ -44,6 +45,7 @@ use self::admission::Standing;
 use self::claims::Claims;
 use self::creation::Creations;
 use self::gateways::Gateways;
+use self::handover::Handovers;
 pub(crate) use self::spans::on_link;
 use self::table::{Outgoing, Table};
 use self::upkeep::Rounds;
@@ -106,6 +108,7 @@ enum Finished {
         LobbyCode,
         Result<registry::Claimed, registry::RegistryError>,
     ),
+    Released(LobbyCode, registry::Epoch, registry::Released),
     Touched(Vec<(LobbyCode, Option<registry::Touched>)>),
     Sessions(Vec<upkeep::Found>),
     Probed {
@@ -152,10 +155,13 @@ pub(crate) struct Driver {
     tables: HashMap<LobbyCode, Table>,
     creations: Creations,
     claims: Claims,
+    handovers: Handovers,
     counts: Counts,
     /// Sum over all tables.
     census: Census,
     surroundings: Surroundings,
+    /// Another node is there that wants new games.
+    others_accept_games: bool,
     standing: Standing,
     gateways: Gateways,
     bridge: Bridge,
@@ -192,9 +198,11 @@ impl Driver {
             tables: HashMap::new(),
             creations: Creations::default(),
             claims: Claims::default(),
+            handovers: Handovers::default(),
             counts: Counts::default(),
             census: Census::default(),
             surroundings: Surroundings::default(),
+            others_accept_games: false,
             standing: Standing::default(),
             gateways: Gateways::default(),
             bridge,
@@ -252,6 +260,7 @@ impl Driver {
                 () = &mut stop, if !self.is_draining() => self.begin_drain(),
             }
             self.flush();
+            self.hand_over();
         }
         let lobbies = self.tables.len();
         info!(lobbies, "drained");
@@ -299,6 +308,7 @@ impl Driver {
             Finished::Batch(batch, written) => self.committed(batch, &written),
             Finished::Created(creation, created) => self.created(*creation, created),
             Finished::Claimed(code, claimed) => self.claimed(code, claimed),
+            Finished::Released(code, epoch, released) => self.released(code, epoch, released),
             Finished::Touched(touched) => self.touched(touched),
             Finished::Sessions(found) => self.sessions_found(found),
             Finished::Probed {
@@ -312,6 +322,12 @@ impl Driver {
 
     /// Steps a lobby with an input that nobody waits for; a refusal can't be.
     fn step(&mut self, code: LobbyCode, input: Input) {
+        if let Some(table) = self.tables.get_mut(&code)
+            && table.giving.is_frozen()
+        {
+            // Done should the lobby stay.
+            return table.meanwhile.push(input);
+        }
         if let Some(Err(refusal)) = self.try_step(code, input, None) {
             error!(%code, %refusal, "a lobby refused what was no wish");
         }
@@ -451,18 +467,20 @@ impl Driver {
         if now().saturating_duration_since(since) >= self.settings.drain_timeout {
             return true;
         }
-        let is_saved = !self.committing && self.dirty.is_empty() && self.creations.is_empty();
+        let is_saved = !self.committing
+            && self.dirty.is_empty()
+            && self.creations.is_empty()
+            && self.handovers.are_done();
         is_saved && (self.tables.is_empty() || !self.is_relieved_by_another())
     }
 
-    /// Whether another game node lives that stays. Tables are not handed to it yet, but as long as
-    /// it is there, there is time to play them to their end.
+    /// Whether another game node is there that takes lobbies over.
     fn is_relieved_by_another(&self) -> bool {
         let own = self.membership.own().id;
         let servers = self.membership.servers_by_role(&crate::role());
         servers
             .iter()
-            .any(|node| node.id != own && node.state == State::Ready)
+            .any(|node| node.id != own && node.state == State::Ready && node.suspended == 0)
     }
 
     fn drop_table(&mut self, code: LobbyCode) {

@@ -2,6 +2,7 @@
 //!
 //! * [`lobby`]: one table as a pure machine, without clock, chance or socket.
 //! * `driver`: the loop around all of them: step, commit, and only then show.
+//! * `custody`: whether what lobbies do may be shown, and when they are given up; pure.
 //! * `store`: its way to the registry. `link`: the WebSockets of gateways and AI nodes.
 //! * `ai`: which AI node is asked for a move, and what if it does not answer.
 //! * `ready`: tries itself before it says hello. `load`, `health`, `metrics`: for operators.
@@ -11,6 +12,7 @@
 mod ai;
 mod chance;
 mod config;
+mod custody;
 mod driver;
 mod health;
 mod link;

@@ -184,6 +184,11 @@ impl Lobby {
         self.seq = self.seq.max(saved_seq) + 1;
     }
 
+    /// Makes the next state of the present one: what is written next must be above what is there.
+    pub fn advance(&mut self) {
+        self.seq += 1;
+    }
+
     /// Takes one input and says what must happen now.
     ///
     /// # Errors

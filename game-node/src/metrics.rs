@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chassis::metrics::{COUNT, SECONDS};
-use opentelemetry::metrics::{Histogram, UpDownCounter};
+use opentelemetry::metrics::{Counter, Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
 use protocol::lobby::AiLevel;
 
@@ -14,6 +14,7 @@ pub(crate) struct Metrics {
     command: Histogram<f64>,
     decision: Histogram<f64>,
     takeover: Histogram<f64>,
+    handover: Counter<u64>,
     commit: Histogram<f64>,
     batch: Histogram<u64>,
     lobbies: UpDownCounter<i64>,
@@ -67,6 +68,11 @@ impl Metrics {
                 "game.takeover.duration",
                 "From a gateway's request to the lobby's being here",
             ),
+            handover: meter
+                .u64_counter("game.handover.count")
+                .with_unit("{lobby}")
+                .with_description("Lobbies that were handed to other nodes")
+                .build(),
             decision: seconds("game.decision.duration", "From a question to its decision"),
             commit: seconds(
                 "game.commit.duration",
@@ -145,6 +151,13 @@ impl Metrics {
         links("ai", before.ai_nodes, now.ai_nodes);
         let accepting = i64::from(now.accepting_games) - i64::from(before.accepting_games);
         self.accepting.add(accepting, &[]);
+    }
+
+    /// A lobby was released for others to take.
+    pub(crate) fn handed_over(&self, drains: bool) {
+        let reason = if drains { "drain" } else { "start" };
+        let reason = KeyValue::new("game.handover.reason", reason);
+        self.handover.add(1, &[reason]);
     }
 
     /// A lobby was taken over.

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use chassis::trace::TraceContext;
-use protocol::LobbyCode;
 use protocol::link::{Ask, Outcome, Request, ToGateway};
+use protocol::{ErrorCode, LobbyCode};
 use tracing::debug;
 
 use super::{Driver, Outgoing, now};
@@ -74,10 +74,11 @@ impl Driver {
         if !self.tables.contains_key(&code) {
             return self.ask_for_unknown(code, wish, &asked);
         }
-        if self.is_another_life(code, &wish.request) {
+        if self.tables[&code].giving.is_frozen() || self.is_another_life(code, &wish.request) {
             return self.answer(&asked, Outcome::NotOwner);
         }
         let may_start = self.admits_a_game();
+        let is_start = matches!(wish.request, Request::Start);
         let is_return = matches!(wish.request, Request::Attach { .. });
         let input = Input::Ask {
             wish,
@@ -92,6 +93,10 @@ impl Driver {
             }
             Some(Err(refusal)) => {
                 debug!(%code, command = asked.name, %refusal, "refused");
+                let is_busy = is_start && refusal.code == ErrorCode::Busy;
+                if is_busy && self.may_start_elsewhere(code) {
+                    return self.start_elsewhere(code, asked);
+                }
                 self.refuse_behind(code, asked, &refusal);
             }
             None => {}

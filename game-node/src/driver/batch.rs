@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use chassis::trace::Span;
-use protocol::link::{Outcome, Parting, Show, ToGateway};
+use protocol::link::{Outcome, Show, ToGateway};
 use protocol::lobby::LobbyStatus;
 use protocol::{LobbyCode, TraceParent};
 use registry::Lifetime;
@@ -126,7 +126,7 @@ impl Driver {
             match written {
                 Written::Saved => {
                     let code = item.code;
-                    self.release(item);
+                    self.let_go(item);
                     if is_known {
                         self.settle(code);
                     }
@@ -143,7 +143,7 @@ impl Driver {
         }
     }
 
-    fn release(&mut self, item: Item) {
+    fn let_go(&mut self, item: Item) {
         let table = self.tables.get_mut(&item.code);
         // Not a newer copy, which may have taken this one's place meanwhile.
         if let Some(table) = table.filter(|table| table.lobby.epoch() == item.epoch) {
@@ -220,7 +220,7 @@ impl Driver {
     }
 
     /// What was done at a copy that counts no more has not been done.
-    fn bounce(&mut self, outgoing: Outgoing) {
+    pub(super) fn bounce(&mut self, outgoing: Outgoing) {
         if let Outgoing::Answer { asked, .. } = outgoing {
             self.answer(&asked, Outcome::NotOwner);
         }
@@ -228,26 +228,11 @@ impl Driver {
 
     /// The lobby is another's: this copy is dropped, and its people look for it anew.
     pub(super) fn relieved(&mut self, code: LobbyCode) {
-        let Some(table) = self.tables.get_mut(&code) else {
-            return;
-        };
-        // Another node has claimed it, e.g. because this one could not be reached.
-        info!(%code, "relieved of a lobby");
-        let outgoing = std::mem::take(&mut table.outgoing);
-        let people: Vec<_> = table.lobby.connections().collect();
-        for outgoing in outgoing {
-            self.bounce(outgoing);
+        if self.tables.contains_key(&code) {
+            // Another node has claimed it, e.g. because this one could not be reached.
+            info!(%code, "relieved of a lobby");
+            self.part_with(code);
         }
-        for to in people {
-            self.send(
-                code,
-                Outgoing::Parted {
-                    to,
-                    reason: Parting::Moved,
-                },
-            );
-        }
-        self.drop_table(code);
     }
 }
 

@@ -89,6 +89,9 @@ impl Driver {
             return Some(Claimed::Refused);
         }
         let table = self.tables.get(&claim.code)?;
+        if table.giving.is_frozen() {
+            return Some(Claimed::Refused);
+        }
         let is_it = table.born.to_string() == claim.born && table.lobby.epoch() >= claim.epoch;
         is_it.then(|| Claimed::Owned {
             epoch: table.lobby.epoch(),
@@ -217,7 +220,7 @@ impl Driver {
             self.relieved(code);
         }
         lobby.own(epoch.0, seq.0);
-        let table = Table::taken_over(lobby, born, saved, seq.0);
+        let table = Table::taken_over(lobby, born, saved, seq.0, at);
         self.tables.insert(code, table);
         self.step(code, Input::Wake(chance::draw()));
         let duration = since.map_or(std::time::Duration::ZERO, |since| {

@@ -24,7 +24,7 @@ impl Driver {
 }
 
 fn known(code: LobbyCode, table: &Table, person: Option<KnownPerson>) -> Option<Known> {
-    let is_there = !table.lobby.has_ended();
+    let is_there = !table.lobby.has_ended() && !table.giving.is_frozen();
     is_there.then(|| Known {
         code,
         born: table.born.to_string(),

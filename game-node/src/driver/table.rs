@@ -13,6 +13,7 @@ use tokio_util::time::delay_queue::Key;
 
 use super::asks::Asked;
 use super::spans::MAX_TRACES;
+use crate::custody::Giving;
 use crate::lobby::{Census, Connection, Effect, Input, Lobby, SessionChange};
 
 /// See the module.
@@ -39,6 +40,14 @@ pub(super) struct Table {
     pub(super) has_accepted_input: bool,
     /// What the newest commit saves: where the lobby goes on from after a fault.
     pub(super) saved: Bytes,
+    /// Whether it is being given up.
+    pub(super) giving: Giving,
+    /// What has come since it was frozen.
+    pub(super) meanwhile: Vec<Input>,
+    /// Who wants a game started that starts elsewhere.
+    pub(super) starting: Vec<Asked>,
+    /// When it was taken over.
+    pub(super) since: Option<Instant>,
     pub(super) last_fault: Option<Instant>,
     pub(super) timer: Option<Timer>,
     pub(super) census: Census,
@@ -87,6 +96,10 @@ impl Table {
             is_behind: false,
             has_accepted_input: true,
             saved,
+            giving: Giving::default(),
+            meanwhile: Vec::new(),
+            starting: Vec::new(),
+            since: None,
             last_fault: None,
             timer: None,
             census: Census::default(),
@@ -97,9 +110,16 @@ impl Table {
     }
 
     /// A lobby of another owner before, which may be what has ended that one.
-    pub(super) fn taken_over(lobby: Lobby, born: Born, saved: Bytes, committed: u64) -> Self {
+    pub(super) fn taken_over(
+        lobby: Lobby,
+        born: Born,
+        saved: Bytes,
+        committed: u64,
+        now: Instant,
+    ) -> Self {
         Self {
             has_accepted_input: false,
+            since: Some(now),
             ..Self::new(lobby, born, saved, committed)
         }
     }
@@ -147,6 +167,11 @@ impl Table {
     /// Whether the registry does not have the newest state, nor will have by what is under way.
     pub(super) fn wants_writing(&self) -> bool {
         self.lobby.seq() > self.formed || self.is_behind || !self.sessions.is_empty()
+    }
+
+    /// Whether the registry is asked about it: not once it has ended or is being released.
+    pub(super) fn is_touched(&self) -> bool {
+        !self.lobby.has_ended() && !self.giving.is_frozen()
     }
 
     /// Whether something may leave at once.

@@ -1,6 +1,7 @@
 //! The driver on a paused clock, with the in-process registry and gateways in memory.
 
 mod claims;
+mod handover;
 mod harness;
 mod load;
 mod records;

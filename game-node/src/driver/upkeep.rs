@@ -73,10 +73,7 @@ impl Driver {
 
     fn touch(&mut self) {
         let owner = self.store.owner();
-        let living = self
-            .tables
-            .iter()
-            .filter(|(_, table)| !table.lobby.has_ended());
+        let living = self.tables.iter().filter(|(_, table)| table.is_touched());
         let touches = living.map(|(code, table)| Touch {
             code: code.to_string(),
             born: table.born,
@@ -91,7 +88,7 @@ impl Driver {
         let codes: Vec<LobbyCode> = self
             .tables
             .iter()
-            .filter(|(_, t)| !t.lobby.has_ended())
+            .filter(|(_, table)| table.is_touched())
             .map(|(code, _)| *code)
             .collect();
         let listed = self.tables.iter().filter(|(_, table)| table.is_listed);
@@ -246,13 +243,13 @@ impl Driver {
     pub(super) fn look_around(&mut self) {
         let own = &self.store.owner().node;
         let nodes = self.membership.servers_by_role(&crate::role());
-        let others = nodes
+        let mut others = nodes
             .iter()
             .filter(|node| node.id != *own && node.state == State::Ready);
+        self.others_accept_games = others.any(|node| node.accepting_games);
         let surroundings = Surroundings {
             ai_available: self.bridge.is_available(),
-            accepting_games: self.standing.accepting_games
-                || others.clone().any(|node| node.accepting_games),
+            accepting_games: self.standing.accepting_games || self.others_accept_games,
         };
         if std::mem::replace(&mut self.surroundings, surroundings) != surroundings {
             self.for_each_table(|driver, code| {

@@ -173,6 +173,27 @@ impl World {
         }
     }
 
+    /// Waits until the other node's readiness and acceptance are known here.
+    pub(super) async fn sees_another_accept(&self) {
+        let sees = || {
+            let nodes = self.membership.servers_by_role(&crate::role());
+            let is_other = |node: &registry::Presence| node.id != self.membership.own().id;
+            nodes.iter().any(|node| {
+                is_other(node) && node.state == registry::State::Ready && node.accepting_games
+            })
+        };
+        // The presence thread has a clock of its own, which nobody pauses.
+        for _ in 0..1000 {
+            if sees() {
+                // The next look around finds it too.
+                return tokio::time::sleep(Duration::from_secs(2)).await;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the other node is not seen");
+    }
+
     /// From now on nothing can be saved.
     pub(super) fn shut(&self) {
         self.gate.send_replace(false);
