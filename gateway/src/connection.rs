@@ -270,8 +270,10 @@ impl<'a> Connection<'a> {
                     journey,
                     code,
                     fresh,
+                    shown,
+                    until,
                 } => {
-                    let whereabouts = gateway.find(code, fresh).await;
+                    let whereabouts = gateway.find(code, fresh, shown, until).await;
                     Some(Input::Found {
                         journey,
                         whereabouts,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::Shutdown;
+use chassis::{Shutdown, clock};
 use protocol::link::Person;
 use protocol::{ConnectionId, LobbyCode, PlayerId, Token};
-use registry::{Born, Generation, Membership, Registry, RegistryError, Session, TokenHash};
+use registry::{Born, Generation, Membership, Record, Registry, RegistryError, Session, TokenHash};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, warn};
@@ -21,8 +21,9 @@ use crate::directory::Directory;
 use crate::gathering::{Gathering, Listing};
 use crate::links::Links;
 use crate::metrics::Metrics;
+use crate::routes::Routes;
 use crate::session::{
-    Drawn, Entered, Input, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord, Whereabouts,
+    Drawn, Entered, Input, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord,
 };
 
 /// A registry that takes longer is away, as far as a waiting player is concerned.
@@ -38,6 +39,7 @@ pub(crate) struct Gateway {
     pub(crate) admission: Arc<Admission>,
     pub(crate) directory: Directory,
     pub(crate) gathering: Gathering,
+    pub(crate) routes: Routes,
     pub(crate) creates: Creates,
     pub(crate) metrics: Metrics,
     pub(crate) shutdown: Shutdown,
@@ -136,7 +138,7 @@ impl Gateway {
         };
         let own = self
             .creates
-            .count(chassis::clock::unix_milliseconds() / 60_000, origin);
+            .count(clock::unix_milliseconds() / 60_000, origin);
         let counted = in_time(self.registry.count_create(&origin.to_string())).await;
         counted.unwrap_or(own) <= most
     }
@@ -164,29 +166,16 @@ impl Gateway {
         self.gathering.look(tried, list).await
     }
 
-    /// Who owns a lobby: as remembered, unless that is known to be wrong (`fresh`) or its node
-    /// can't be reached.
-    pub(crate) async fn find(&self, code: LobbyCode, fresh: bool) -> Whereabouts {
-        if !fresh
-            && let Some(node) = self.directory.owner(code)
-            && self.links.is_up(&node)
-        {
-            return Whereabouts::At(node);
-        }
-        let Ok(record) = in_time(self.registry.owner(code.as_str())).await else {
-            return Whereabouts::Unavailable;
-        };
-        let Some(record) = record.filter(|record| !record.deleted) else {
-            self.directory.forget(code);
-            return Whereabouts::Unknown;
-        };
-        match record.owner {
-            Some(owner) => {
-                self.directory.remember(code, owner.node.clone());
-                Whereabouts::At(owner.node)
-            }
-            None => Whereabouts::Unavailable,
-        }
+    /// Whom the record of a lobby names, without what is saved.
+    pub(crate) async fn owner(&self, code: LobbyCode) -> Result<Option<Record>, RegistryAway> {
+        in_time(self.registry.owner(code.as_str())).await
+    }
+
+    /// Whether another run of the registry was seen lately: what it does not know may still be
+    /// somewhere.
+    pub(crate) fn may_have_lost_data(&self) -> bool {
+        let another = self.routes.another_run_at();
+        another.is_some_and(|at| clock::now() < at + self.config.session_ttl)
     }
 }
 

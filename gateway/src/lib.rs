@@ -5,7 +5,8 @@
 //!
 //! * `session`: one connection as a pure machine; `connection` drives it, `socket` and `outbox`
 //!   are its two ends.
-//! * `links`, `link`: one WebSocket to each game node. `directory`, `choice`: which node.
+//! * `links`, `link`: one WebSocket to each game node. `choice`: which node gets a new lobby.
+//! * `routes`, `directory`: which node owns a lobby, and who takes it when that node is gone.
 //! * `gathering`: strangers who come together get the same table.
 //! * `gateway`: what connections share, and what they ask the registry.
 //! * `listener`, `admission`, `creates`: how many sockets, requests and lobbies are too many.
@@ -29,6 +30,8 @@ mod metrics;
 mod operations;
 mod outbox;
 mod ready;
+mod requests;
+mod routes;
 mod session;
 mod socket;
 mod status;
@@ -56,6 +59,7 @@ use crate::gathering::Gathering;
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::ready::Checks;
+use crate::routes::Routes;
 use crate::session::Input;
 
 pub use config::Config;
@@ -117,6 +121,7 @@ pub async fn run(
         tokio::join!(
             Arc::clone(&gateway.links).follow(events),
             Arc::clone(&gateway.links).follow_health(),
+            gateway.routes.follow(),
             follow_sessions(&gateway),
             checks.run(Arc::clone(&gateway), process.clone(), address),
         );
@@ -154,6 +159,7 @@ fn assemble(
         registry.health(),
     );
     metrics::watch_links(&links);
+    let routes = Routes::new(registry.health());
     let membership = registry.join(own, config.presence.clone())?;
     let admission = Admission::new(config.max_connections, config.max_connections_per_ip);
     Ok(Arc::new(Gateway {
@@ -165,6 +171,7 @@ fn assemble(
         admission,
         directory: Directory::default(),
         gathering: Gathering::default(),
+        routes,
         creates: Creates::default(),
         metrics: Metrics::new(),
         shutdown: process.shutdown.clone(),

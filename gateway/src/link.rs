@@ -1,13 +1,15 @@
 //! One link: a WebSocket to one game node, dialled anew for as long as the registry names it.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chassis::clock;
 use futures_util::{SinkExt, StreamExt};
 use protocol::frame::{InvalidFrame, decode, encode};
 use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{GATEWAY_LINK_PATH, ToGateway, ToNode};
-use registry::NodeId;
+use registry::{Incarnation, NodeId};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -20,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info, warn};
 
 use crate::chance;
-use crate::links::Links;
+use crate::links::{Failure, Heard, Links};
+use crate::routes::SILENT_AFTER;
 
 /// What may wait for one node. A link carries thousands of messages a second; a node that is
 /// this far behind takes no more, and its players are told so.
@@ -35,11 +38,6 @@ const NEWS_AFTER: Duration = Duration::from_secs(2);
 const GOODBYE_WITHIN: Duration = Duration::from_millis(500);
 /// The node's lobby thread answers each.
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// A node that says nothing for so long does not work, whatever its socket says.
-const SILENT_AFTER: Duration = Duration::from_secs(5);
-/// Between two dials: a random time, so that gateways do not come all at once.
-const SHORTEST_BACKOFF_MS: u32 = 100;
-const LONGEST_BACKOFF_MS: u32 = 1_000;
 
 /// Read from a node at once. It is zeroed for each read, and the default of 128 KiB would cost more
 /// than the messages in it; longer frames have room made for them.
@@ -72,7 +70,22 @@ enum LinkError {
     Address(String),
 }
 
-/// Keeps a link to `node` until `stop`, or until it breaks and the registry names it no more.
+impl LinkError {
+    /// What it says of the process at the other end.
+    fn failure(&self) -> Failure {
+        match self {
+            Self::Socket(tungstenite::Error::Io(error))
+                if error.kind() == ErrorKind::ConnectionRefused =>
+            {
+                Failure::Refused
+            }
+            Self::AnotherNode(_) => Failure::AnotherNode,
+            _ => Failure::Unclear,
+        }
+    }
+}
+
+/// Keeps a link to `node` until `stop`, or until it breaks and nobody needs it any more.
 pub(crate) async fn keep(
     links: Arc<Links>,
     node: NodeId,
@@ -85,17 +98,17 @@ pub(crate) async fn keep(
         // failure.
         let (mut failing_since, mut told) = (None, false);
         loop {
+            let began = clock::now();
             let dialled = dial(&links, &node, &address);
             match stop.run_until_cancelled(dialled).await {
                 None => break,
-                Some(Ok(socket)) => {
+                Some(Ok((socket, incarnation))) => {
                     (failing_since, told) = (None, false);
                     info!(%address, "linked");
-                    if !carry(&links, &node, socket, &stop).await {
-                        return;
-                    }
+                    carry(&links, &node, incarnation, socket, &stop).await;
                 }
                 Some(Err(error)) => {
+                    links.dial_failed(&node, &stop, began, error.failure());
                     let since: Instant = *failing_since.get_or_insert_with(Instant::now);
                     if told || since.elapsed() < NEWS_AFTER {
                         debug!(%error, "not linked");
@@ -106,8 +119,10 @@ pub(crate) async fn keep(
                     }
                 }
             }
-            let pause = sleep(backoff(chance::number()));
-            if stop.run_until_cancelled(pause).await.is_none() {
+            let Some(pause) = links.redial_after(&node, &stop, chance::number()) else {
+                return;
+            };
+            if stop.run_until_cancelled(sleep(pause)).await.is_none() {
                 break;
             }
         }
@@ -116,29 +131,38 @@ pub(crate) async fn keep(
     keeping.instrument(span).await;
 }
 
-/// Carries messages both ways until the link breaks. Returns whether to dial anew.
-async fn carry(links: &Links, node: &NodeId, socket: Socket, stop: &CancellationToken) -> bool {
+/// Carries messages both ways until the link breaks.
+async fn carry(
+    links: &Links,
+    node: &NodeId,
+    incarnation: Incarnation,
+    socket: Socket,
+    stop: &CancellationToken,
+) {
     let (queue, waiting) = mpsc::channel(QUEUE);
     let overrun = CancellationToken::new();
-    links.connected(node, stop, queue, overrun.clone());
+    let heard = links.connected(node, stop, incarnation, queue, overrun.clone());
     let (sink, stream) = socket.split();
     let error = tokio::select! {
-        error = read(links, node, stream) => error,
+        error = read(links, node, &heard, stream) => error,
         error = write(links, waiting, sink, stop) => error,
         () = overrun.cancelled() => LinkError::Overrun,
     };
-    let again = links.disconnected(node, stop);
-    if again && !matches!(error, LinkError::Closed) {
+    let listed = links.disconnected(node, stop);
+    if listed && !matches!(error, LinkError::Closed) {
         // The node was killed, hangs, or the network between; its players are found anew.
         warn!(%error, "link lost");
     } else {
         // A node that stops closes its links in good order, maybe before its goodbye is heard.
         info!(%error, "link closed");
     }
-    again
 }
 
-async fn dial(links: &Links, node: &NodeId, address: &str) -> Result<Socket, LinkError> {
+async fn dial(
+    links: &Links,
+    node: &NodeId,
+    address: &str,
+) -> Result<(Socket, Incarnation), LinkError> {
     let greeted = async {
         let mut socket = connect(links, address).await?;
         let hello = ToNode::Hello {
@@ -154,7 +178,10 @@ async fn dial(links: &Links, node: &NodeId, address: &str) -> Result<Socket, Lin
             }
         };
         match answer {
-            ToGateway::Hello { node: name, .. } if name == node.as_str() => Ok(socket),
+            ToGateway::Hello {
+                node: name,
+                incarnation,
+            } if name == node.as_str() => Ok((socket, Incarnation::new(incarnation))),
             ToGateway::Hello { node: name, .. } => Err(LinkError::AnotherNode(name)),
             _ => Err(LinkError::NoHello),
         }
@@ -189,6 +216,7 @@ async fn connect(links: &Links, address: &str) -> Result<Socket, LinkError> {
 async fn read(
     links: &Links,
     node: &NodeId,
+    heard: &Heard,
     mut stream: impl StreamExt<Item = Result<Message, tungstenite::Error>> + Unpin,
 ) -> LinkError {
     loop {
@@ -198,6 +226,7 @@ async fn read(
             Ok(Some(Err(error))) => return error.into(),
             Ok(Some(Ok(message))) => message,
         };
+        heard.frame(clock::now());
         match message {
             Message::Binary(bytes) => match decode(&bytes) {
                 Ok(message) => links.received(node, message),
@@ -218,6 +247,7 @@ async fn write(
     let mut ticks = interval(PING_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let began = Instant::now();
+    let mut registry = links.registry();
     let mut batch = Vec::with_capacity(BATCH);
     loop {
         tokio::select! {
@@ -231,11 +261,9 @@ async fn write(
                 let _gone = timeout(GOODBYE_WITHIN, sink.send(Message::Close(None))).await;
                 return LinkError::Stopped;
             }
-            _ = ticks.tick() => {
-                let nonce = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let registry = links.sight();
-                batch.push(ToNode::Ping { nonce, registry });
-            }
+            _ = ticks.tick() => batch.push(ping(links, began)),
+            // Nodes wait for this news: a lobby that can't be committed shows nothing.
+            Ok(()) = registry.changed() => batch.push(ping(links, began)),
         }
         for message in batch.drain(..) {
             if let Err(error) = sink.feed(Message::Binary(encode(&message).into())).await {
@@ -248,7 +276,9 @@ async fn write(
     }
 }
 
-fn backoff(chance: u32) -> Duration {
-    let spread = LONGEST_BACKOFF_MS - SHORTEST_BACKOFF_MS;
-    Duration::from_millis(u64::from(SHORTEST_BACKOFF_MS + chance % spread))
+fn ping(links: &Links, began: Instant) -> ToNode {
+    ToNode::Ping {
+        nonce: clock::milliseconds(began.elapsed()),
+        registry: links.sight(),
+    }
 }

@@ -1,22 +1,30 @@
 //! The links to all game nodes: who has one, how each node does, and the way to send.
 //!
-//! A link is kept to every game node that the registry names. Whether a node lives is decided
-//! here, by its link, and not by the registry.
+//! A link is kept to every game node that the registry names, and to one that it names no more
+//! for as long as somebody's table depends on whether that node lives: what its link shows is what
+//! [`crate::routes`] judges by.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
+mod handed;
+mod heard;
+mod standing;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use chassis::clock;
 use chassis::environment::Secret;
 use chassis::trace::{Kind, Span, TraceContext};
 use opentelemetry::KeyValue;
 use protocol::TraceParent;
-use protocol::link::{Show, Sight, ToGateway, ToNode};
+use protocol::link::{Claim, Claimed, Known, Question, Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -25,11 +33,24 @@ use crate::connections::Connections;
 use crate::link;
 use crate::operations::Inspections;
 use crate::outbox::Picture;
+use crate::requests::Requests;
+use crate::routes::Claimant;
 use crate::session::Input;
 use crate::status::{NodeStatus, Overview};
 
+pub(crate) use handed::HandedOver;
+pub(crate) use heard::Heard;
+pub(crate) use standing::{Failure, Standing};
+
 /// How long a node may take for a probe lobby.
 const PROBE_WITHIN: Duration = Duration::from_secs(2);
+/// How long a node may take to say what it knows. Its lobby thread answers between two moves.
+const KNOWS_WITHIN: Duration = Duration::from_secs(1);
+/// A node that was silent for longer is not asked to take a lobby: two pongs are missing.
+const CLAIMANT_HEARD_WITHIN: Duration = Duration::from_millis(2_500);
+/// How long a node is dialled on that the registry names no more, at most, while nobody's table
+/// depends on it: whoever has lost a table there may still look it up.
+const UNLISTED_FOR: Duration = Duration::from_secs(3);
 
 /// The role whose processes are dialled.
 pub(crate) fn game_role() -> Role {
@@ -47,18 +68,24 @@ pub(crate) struct Links {
     health: watch::Receiver<Health>,
     /// One a link; each ends within moments of its stop.
     tasks: TaskTracker,
-    last_probe: AtomicU64,
+    stopping: AtomicBool,
     /// Probes under way, of this process' own start only.
-    probes: Mutex<HashMap<u64, oneshot::Sender<Option<String>>>>,
+    probes: Requests<Option<String>>,
+    claims: Requests<Claimed>,
+    questions: Requests<Option<Known>>,
     pub(crate) inspections: Inspections,
+    pub(crate) handed: HandedOver,
 }
 
 struct Entry {
     presence: Arc<Presence>,
-    /// Whether the registry still names it. Otherwise the link is not dialled anew.
-    listed: bool,
+    /// Since when the registry names it no more.
+    unlisted_at: Option<Instant>,
+    /// How many wait for a table whose record names it.
+    wanted: usize,
     /// Lobbies that this gateway has sent there since its last heartbeat, which counts the others.
     created: u32,
+    standing: Standing,
     up: Option<Up>,
     stop: CancellationToken,
 }
@@ -68,6 +95,22 @@ struct Up {
     /// Ends this link, which has not taken what must not be lost.
     overrun: CancellationToken,
     status: NodeStatus,
+    heard: Arc<Heard>,
+}
+
+/// Keeps a node dialled, whether the registry names it or not, until it is dropped.
+pub(crate) struct Wanted {
+    links: Arc<Links>,
+    node: NodeId,
+}
+
+/// What all nodes have said to one question.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// Who knows something, and what.
+    pub(crate) known: Vec<(NodeId, Known)>,
+    /// Whether every node has answered or is dead.
+    pub(crate) complete: bool,
 }
 
 /// There is no link to that node, or it takes nothing more just now.
@@ -90,9 +133,12 @@ impl Links {
             overview: watch::Sender::new(Arc::new(Overview::new())),
             health,
             tasks: TaskTracker::new(),
-            last_probe: AtomicU64::new(0),
-            probes: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            probes: Requests::default(),
+            claims: Requests::default(),
+            questions: Requests::default(),
             inspections: Inspections::default(),
+            handed: HandedOver::default(),
         })
     }
 
@@ -133,8 +179,10 @@ impl Links {
     /// This gateway stops, and hears of no goodbye any more: links that are up stay for the players
     /// who are still here, and one that breaks is not dialled anew.
     pub(crate) fn wind_down(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        let now = clock::now();
         self.lock().retain(|_, entry| {
-            entry.listed = false;
+            entry.unlisted_at = Some(now);
             if entry.up.is_none() {
                 entry.stop.cancel();
             }
@@ -247,40 +295,127 @@ impl Links {
     }
 
     async fn probe_node(&self, node: &NodeId) -> Result<(), String> {
-        let request = self.last_probe.fetch_add(1, Ordering::Relaxed) + 1;
-        let (sender, answer) = oneshot::channel();
-        self.lock_probes().insert(request, sender);
-        let sent = self.send(node, ToNode::Probe { request });
-        let answer = match sent {
-            Ok(()) => tokio::time::timeout(PROBE_WITHIN, answer).await,
-            Err(NoLink) => Ok(Ok(Some("the link is gone".to_owned()))),
-        };
-        self.lock_probes().remove(&request);
-        match answer {
-            Ok(Ok(None)) => Ok(()),
-            Ok(Ok(Some(failure))) => Err(failure),
-            Ok(Err(_)) | Err(_) => Err("no answer to a probe lobby".to_owned()),
+        let silent = || "no answer to a probe lobby".to_owned();
+        let mut awaited = self.probes.begin().ok_or_else(silent)?;
+        let request = awaited.request;
+        self.send(node, ToNode::Probe { request })
+            .map_err(|NoLink| "the link is gone".to_owned())?;
+        match timeout(PROBE_WITHIN, awaited.answer()).await {
+            Ok(Some(None)) => Ok(()),
+            Ok(Some(Some(failure))) => Err(failure),
+            Ok(None) | Err(_) => Err(silent()),
         }
+    }
+
+    /// Asks a node to own a lobby, or whether it does; none if it does not answer in time.
+    pub(crate) async fn claim(
+        &self,
+        node: &NodeId,
+        claim: Claim,
+        within: Duration,
+    ) -> Option<Claimed> {
+        let mut awaited = self.claims.begin()?;
+        let request = awaited.request;
+        self.send(node, ToNode::Claim { request, claim }).ok()?;
+        timeout(within, awaited.answer()).await.ok().flatten()
+    }
+
+    /// Asks all nodes what the registry does not know.
+    pub(crate) async fn ask_all(self: &Arc<Self>, question: &Question) -> Answers {
+        let (linked, dead): (Vec<NodeId>, bool) = {
+            let entries = self.lock();
+            let linked = entries.iter().filter(|(_, entry)| entry.up.is_some());
+            let mut silent = entries.values().filter(|entry| entry.up.is_none());
+            (
+                linked.map(|(node, _)| node.clone()).collect(),
+                silent.all(|entry| entry.standing.is_refused()),
+            )
+        };
+        let mut asked = JoinSet::new();
+        for node in linked {
+            let (links, question) = (Arc::clone(self), question.clone());
+            asked.spawn(async move {
+                let known = links.ask_node(&node, question).await;
+                (node, known)
+            });
+        }
+        let mut answers = Answers {
+            known: Vec::new(),
+            complete: dead,
+        };
+        for (node, known) in asked.join_all().await {
+            answers.complete &= known.is_some();
+            if let Some(Some(known)) = known {
+                answers.known.push((node, known));
+            }
+        }
+        answers
+    }
+
+    async fn ask_node(&self, node: &NodeId, question: Question) -> Option<Option<Known>> {
+        let mut awaited = self.questions.begin()?;
+        let request = awaited.request;
+        self.send(node, ToNode::Question { request, question })
+            .ok()?;
+        timeout(KNOWS_WITHIN, awaited.answer()).await.ok().flatten()
+    }
+
+    /// Who could be asked to take a lobby over.
+    pub(crate) fn claimants(&self, now: Instant) -> Vec<Claimant> {
+        let claimant = |(node, entry): (&NodeId, &Entry)| {
+            let up = entry.up.as_ref()?;
+            let heard = now < up.heard.at() + CLAIMANT_HEARD_WITHIN;
+            (heard && !self.handed.has_any_of(node)).then(|| Claimant {
+                node: node.clone(),
+                accepts_games: up.status.accepting_games,
+                draining: entry.presence.state == State::Draining,
+            })
+        };
+        self.lock().iter().filter_map(claimant).collect()
+    }
+
+    /// What is known of the way to a node.
+    pub(crate) fn standing(&self, node: &NodeId) -> Option<Standing> {
+        let entries = self.lock();
+        let entry = entries.get(node)?;
+        let mut standing = entry.standing.clone();
+        if let Some(up) = &entry.up {
+            standing.heard_at = up.heard.at();
+        }
+        Some(standing)
+    }
+
+    /// Keeps that node dialled, and often; none if its address is not known.
+    pub(crate) fn want(self: &Arc<Self>, node: &NodeId) -> Option<Wanted> {
+        self.lock().get_mut(node)?.wanted += 1;
+        Some(Wanted {
+            links: Arc::clone(self),
+            node: node.clone(),
+        })
     }
 
     fn listed(self: &Arc<Self>, presence: Arc<Presence>) {
         let mut entries = self.lock();
+        let mut wanted = 0;
         if let Some(entry) = entries.get_mut(&presence.id) {
             let same = entry.presence.incarnation == presence.incarnation
                 && entry.presence.address == presence.address;
             if same {
                 entry.presence = presence;
-                entry.listed = true;
+                entry.unlisted_at = None;
                 entry.created = 0;
                 return;
             }
+            wanted = entry.wanted;
             entry.stop.cancel();
         }
         let stop = CancellationToken::new();
         let (node, address) = (presence.id.clone(), presence.address.clone());
         let entry = Entry {
+            standing: Standing::new(clock::now(), presence.incarnation),
             presence,
-            listed: true,
+            unlisted_at: None,
+            wanted,
             created: 0,
             up: None,
             stop: stop.clone(),
@@ -294,16 +429,10 @@ impl Links {
     /// The registry names it no more; a link that is up stays until it breaks.
     fn unlisted(&self, presence: &Presence) {
         let mut entries = self.lock();
-        let Some(entry) = entries.get_mut(&presence.id) else {
-            return;
-        };
-        if entry.presence.incarnation != presence.incarnation {
-            return;
-        }
-        entry.listed = false;
-        if entry.up.is_none() {
-            entry.stop.cancel();
-            entries.remove(&presence.id);
+        if let Some(entry) = entries.get_mut(&presence.id)
+            && entry.presence.incarnation == presence.incarnation
+        {
+            entry.unlisted_at = Some(clock::now());
         }
     }
 
@@ -312,44 +441,51 @@ impl Links {
         &self,
         node: &NodeId,
         stop: &CancellationToken,
+        incarnation: Incarnation,
         queue: mpsc::Sender<ToNode>,
         overrun: CancellationToken,
-    ) {
+    ) -> Arc<Heard> {
         // Nothing is known of its load yet; its first message says it.
         let status = NodeStatus {
             level: LoadLevel::default(),
             accepting_games: false,
         };
+        let now = clock::now();
+        let heard = Arc::new(Heard::new(now));
+        // What is still to be taken over is said again.
+        self.handed.take_back(node);
         let mut entries = self.lock();
-        if stop.is_cancelled() {
-            return;
-        }
-        if let Some(entry) = entries.get_mut(node) {
+        if !stop.is_cancelled()
+            && let Some(entry) = entries.get_mut(node)
+        {
+            entry.standing.connected(now, incarnation);
             entry.up = Some(Up {
                 queue,
                 overrun,
                 status,
+                heard: Arc::clone(&heard),
             });
             drop(entries);
             self.change_overview(|overview| {
                 overview.nodes.insert(node.clone(), status);
             });
         }
+        heard
     }
 
-    /// A link is down: whoever has a table there is told. Returns whether to dial anew.
+    /// A link is down: whoever has a table there is told. Returns whether the registry still names
+    /// that node.
     pub(crate) fn disconnected(&self, node: &NodeId, stop: &CancellationToken) -> bool {
         let mut entries = self.lock();
-        let mut again = false;
+        let mut listed = false;
         // After a cancelled stop, the entry is another link's.
         if !stop.is_cancelled()
             && let Some(entry) = entries.get_mut(node)
         {
-            entry.up = None;
-            again = entry.listed;
-            if !again {
-                entries.remove(node);
+            if let Some(up) = entry.up.take() {
+                entry.standing.disconnected(up.heard.at());
             }
+            listed = entry.unlisted_at.is_none();
         }
         let replaced = entries.get(node).is_some_and(|entry| entry.up.is_some());
         drop(entries);
@@ -360,7 +496,43 @@ impl Links {
         }
         self.connections
             .deliver_to_all(|| Input::LinkLost { node: node.clone() });
-        again
+        listed
+    }
+
+    /// A dial that began then has come to nothing.
+    pub(crate) fn dial_failed(
+        &self,
+        node: &NodeId,
+        stop: &CancellationToken,
+        began: Instant,
+        failure: Failure,
+    ) {
+        if let Some(entry) = self.lock().get_mut(node)
+            && !stop.is_cancelled()
+        {
+            entry.standing.failed(began, failure);
+        }
+    }
+
+    /// How long to wait before that node is dialled anew; none if it is not: the registry names it
+    /// no more, and nobody needs to know whether it lives.
+    pub(crate) fn redial_after(
+        &self,
+        node: &NodeId,
+        stop: &CancellationToken,
+        chance: u32,
+    ) -> Option<Duration> {
+        let mut entries = self.lock();
+        let entry = entries.get(node).filter(|_| !stop.is_cancelled())?;
+        let needless = entry.unlisted_at.is_some_and(|since| {
+            entry.standing.is_refused() || clock::now() >= since + UNLISTED_FOR
+        });
+        let stopping = self.stopping.load(Ordering::Relaxed);
+        if stopping || needless && entry.wanted == 0 {
+            entries.remove(node);
+            return None;
+        }
+        Some(entry.standing.backoff(entry.wanted > 0, chance))
     }
 
     /// A node has said something.
@@ -371,8 +543,13 @@ impl Links {
                 number,
                 outcome,
             } => {
-                self.connections
-                    .deliver(connection, Input::Answer { number, outcome });
+                let node = node.clone();
+                let answer = Input::Answer {
+                    node,
+                    number,
+                    outcome,
+                };
+                self.connections.deliver(connection, answer);
             }
             ToGateway::Show(show) => self.show(show),
             ToGateway::Parted {
@@ -380,8 +557,9 @@ impl Links {
                 connection,
                 reason,
             } => {
+                let node = node.clone();
                 self.connections
-                    .deliver(connection, Input::Parted { code, reason });
+                    .deliver(connection, Input::Parted { node, code, reason });
             }
             ToGateway::Status {
                 level,
@@ -395,22 +573,24 @@ impl Links {
                     },
                 );
             }
-            ToGateway::Probed { request, failure } => {
-                if let Some(waiting) = self.lock_probes().remove(&request) {
-                    // Whoever asked may have given up.
-                    let _gone = waiting.send(failure);
-                }
-            }
+            ToGateway::Probed { request, failure } => self.probes.answered(request, failure),
             ToGateway::Inspected { request, lobby } => self.inspections.answered(request, lobby),
-            // That a frame came is all that a pong says; a hello comes only once. Nothing is claimed, asked or
-            // handed over yet.
-            ToGateway::Pong { .. }
-            | ToGateway::Hello { .. }
-            | ToGateway::Claimed { .. }
-            | ToGateway::Knows { .. }
-            | ToGateway::HandsOver { .. }
-            | ToGateway::CommitsAgain => {}
+            ToGateway::Claimed { request, outcome } => self.claims.answered(request, outcome),
+            ToGateway::Knows { request, known } => self.questions.answered(request, known),
+            ToGateway::HandsOver { lobbies } => {
+                self.handed.keep(node, lobbies);
+                self.connections
+                    .deliver_to_all(|| Input::HandedOver { node: node.clone() });
+            }
+            ToGateway::CommitsAgain => self.handed.take_back(node),
+            // That a frame came is all that a pong says; a hello comes only once.
+            ToGateway::Pong { .. } | ToGateway::Hello { .. } => {}
         }
+    }
+
+    /// Changes whenever the registry goes away, comes back or is another one.
+    pub(crate) fn registry(&self) -> watch::Receiver<Health> {
+        self.health.clone()
     }
 
     /// How this gateway fares with the registry, for the links' pings.
@@ -494,9 +674,13 @@ impl Links {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn lock_probes(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Option<String>>>> {
-        self.probes.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        if let Some(entry) = self.links.lock().get_mut(&self.node) {
+            entry.wanted = entry.wanted.saturating_sub(1);
+        }
     }
 }
 
@@ -523,7 +707,7 @@ mod tests {
         let stop = links.lock()[&node.id].stop.clone();
         let (queue, _waiting) = mpsc::channel(1);
         let overrun = CancellationToken::new();
-        links.connected(&node.id, &stop, queue, overrun.clone());
+        links.connected(&node.id, &stop, node.incarnation, queue, overrun.clone());
 
         let probe = |request| ToNode::Probe { request };
         links.tell(&node.id, probe(1));

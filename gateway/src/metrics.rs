@@ -1,13 +1,17 @@
 //! What a gateway records, by OpenTelemetry's names.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use chassis::metrics::BYTES;
+use chassis::metrics::{BYTES, LONG_SECONDS};
 use opentelemetry::metrics::{Counter, Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
+use protocol::link::Claimed;
 use protocol::{CloseCode, ErrorCode};
 
 use crate::links::Links;
+use crate::routes::Why;
+use crate::session::Whereabouts;
 
 /// The instruments of one gateway. Clones share them.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub(crate) struct Metrics {
     errors: Counter<u64>,
     /// Its count is the frames, its sum the bytes.
     frames: Histogram<u64>,
+    searches: Histogram<f64>,
+    claims: Histogram<f64>,
 }
 
 /// Why a connection came to nothing.
@@ -40,7 +46,23 @@ impl Metrics {
                 .with_description(description)
                 .build()
         };
+        let seconds = |name, description| {
+            meter
+                .f64_histogram(name)
+                .with_unit("s")
+                .with_description(description)
+                .with_boundaries(LONG_SECONDS.to_vec())
+                .build()
+        };
         Self {
+            searches: seconds(
+                "gateway.search.duration",
+                "From the loss of a table, or a code that is not remembered, to its owner",
+            ),
+            claims: seconds(
+                "gateway.claim.duration",
+                "From asking a node to take a lobby to its answer",
+            ),
             active: meter
                 .i64_up_down_counter("gateway.connection.active")
                 .with_unit("{connection}")
@@ -102,6 +124,38 @@ impl Metrics {
     pub(crate) fn error(&self, code: ErrorCode) {
         self.errors
             .add(1, &[KeyValue::new("error.type", code.as_str())]);
+    }
+
+    /// A lobby's owner was searched for; none if everybody gave up.
+    pub(crate) fn resolved(&self, found: Option<&Whereabouts>, took: Duration) {
+        let outcome = match found {
+            Some(Whereabouts::At { .. }) => "found",
+            Some(Whereabouts::Unknown) => "unknown",
+            Some(Whereabouts::Alone) => "alone",
+            Some(Whereabouts::Unavailable) | None => "given_up",
+        };
+        let outcome = KeyValue::new("gateway.search.outcome", outcome);
+        self.searches.record(took.as_secs_f64(), &[outcome]);
+    }
+
+    /// A node was asked to take a lobby; none if it did not answer.
+    pub(crate) fn claimed(&self, why: Why, outcome: Option<&Claimed>, took: Duration) {
+        let outcome = match outcome {
+            Some(Claimed::Owned { .. }) => "owned",
+            Some(Claimed::MovedOn) => "moved_on",
+            Some(Claimed::Gone) => "gone",
+            Some(Claimed::Void) => "void",
+            Some(Claimed::Wait { .. }) => "wait",
+            Some(Claimed::Refused) => "refused",
+            Some(Claimed::Unreadable) => "unreadable",
+            Some(Claimed::Unavailable) => "unavailable",
+            None => "silent",
+        };
+        let labels = [
+            KeyValue::new("gateway.claim.reason", why.as_str()),
+            KeyValue::new("gateway.claim.outcome", outcome),
+        ];
+        self.claims.record(took.as_secs_f64(), &labels);
     }
 }
 

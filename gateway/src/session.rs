@@ -6,7 +6,8 @@
 //!
 //! Messages to the table flow on without waiting for each other. What changes the table (a
 //! [`journey`]) is one at a time, and everything behind it waits, so that a message always goes
-//! to the table that the player was at when it is read.
+//! to the table that the player was at when it is read. From the loss of a table until its new
+//! owner has answered nothing flows to it; what was not answered is sent again, in its order.
 //!
 //! Invariant: nothing goes to a game node before `hello` has been answered, and nothing at all
 //! happens after the close.
@@ -80,7 +81,6 @@ pub(crate) struct Session {
     /// The newest `hello` of this player that has been heard of.
     newest_generation: u64,
     last_number: u64,
-    last_order: u64,
     last_journey: u64,
     /// Where the message that is acted on is in its trace.
     trace: TraceContext,
@@ -127,7 +127,6 @@ impl Session {
             waiting: VecDeque::new(),
             newest_generation: 0,
             last_number: 0,
-            last_order: 0,
             last_journey: 0,
             trace: TraceContext::NONE,
             overview,
@@ -210,11 +209,16 @@ impl Session {
                 journey,
                 whereabouts,
             } => self.found(now, journey, whereabouts),
-            Input::Answer { number, outcome } => self.answered(now, number, outcome),
+            Input::Answer {
+                node,
+                number,
+                outcome,
+            } => self.answered(now, &node, number, outcome),
             Input::Unreachable { number } => self.unreachable(now, number),
             Input::Show(picture) => self.show(picture),
-            Input::Parted { code, reason } => self.parted(code, reason),
+            Input::Parted { node, code, reason } => self.parted(&node, code, reason),
             Input::LinkLost { node } => self.link_lost(now, &node),
+            Input::HandedOver { node } => self.lose(&node),
             Input::Overview(overview) => self.overview(now, overview),
             Input::Opened { generation } => self.opened_elsewhere(generation),
             Input::Stop => self.close(CloseCode::Restart),
@@ -279,11 +283,8 @@ impl Session {
                 self.send(ServerMessage::Pong(Pong { nonce: ping.nonce }));
             }
             other => {
-                self.last_order += 1;
                 let wish = Wish::of(other);
-                let order = self.last_order;
                 self.waiting.push_back(Waiting {
-                    order,
                     came_at: now,
                     reply: id,
                     trace: self.trace,

@@ -9,6 +9,8 @@ mod bench;
 mod client;
 #[path = "driver/limits.rs"]
 mod limits;
+#[path = "driver/moving.rs"]
+mod moving;
 #[path = "driver/node.rs"]
 mod node;
 #[path = "driver/operations.rs"]
@@ -182,32 +184,6 @@ async fn two_gateways_bring_their_players_to_one_table() {
         "pong",
         "a number of another gateway's connection"
     );
-}
-
-#[tokio::test]
-async fn a_lost_link_moves_the_table_and_brings_it_back() {
-    let mut bench = Bench::start().await;
-    let (mut ada, seat) = bench.seated_client().await;
-    ada.send(json!({ "type": "start_game" })).await;
-    bench.node.ask().await;
-    bench.node.drop_links();
-    ada.receive_until(|message| message["code"] == "unavailable")
-        .await;
-    let moving = ada
-        .receive_until(|message| message["reason"] == "moving")
-        .await;
-    assert_eq!(moving["type"], "server_status");
-    let attach = bench.node.ask().await;
-    assert_eq!(
-        (attach.code, &attach.request),
-        (seat.code, &Request::Attach { shown: None })
-    );
-    bench.node.done(&attach);
-    bench.node.show(seat.code, 7, &[attach.connection]);
-    let state = ada
-        .receive_until(|message| message["type"] == "state")
-        .await;
-    assert_eq!(state["seq"], 7);
 }
 
 #[tokio::test]

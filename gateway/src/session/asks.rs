@@ -1,11 +1,15 @@
 //! What the player asks of their table.
+//!
+//! An ask that is not answered when its table moves is kept, with its number: the new owner says
+//! which it has taken, and gets the others again, in their order. So each is done once, or its
+//! player is told that nobody knows.
 
 use std::time::Instant;
 
 use chassis::trace::TraceContext;
 use protocol::link::{Ask, Outcome, Request};
 use protocol::player::PlayerMessage;
-use protocol::{ErrorCode, TraceParent};
+use protocol::{ErrorCode, LobbyCode, TraceParent};
 use registry::NodeId;
 
 use super::journey::Goal;
@@ -14,8 +18,6 @@ use super::{ANSWER_WITHIN, Effect, Session};
 /// A message that has been read and not been acted on.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// Rises with each message: what a node bounces goes back to its place in the order.
-    pub(crate) order: u64,
     pub(crate) came_at: Instant,
     pub(crate) reply: Option<String>,
     pub(crate) trace: TraceContext,
@@ -35,7 +37,10 @@ pub(crate) enum Wish {
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) node: NodeId,
+    code: LobbyCode,
     pub(crate) asked_at: Instant,
+    /// Links over which it was sent and that are gone.
+    losses: u32,
     /// Whom to answer; nobody if the gateway asked by itself.
     pub(crate) reply: Option<Reply>,
 }
@@ -45,8 +50,6 @@ pub(crate) struct Pending {
 pub(crate) struct Reply {
     /// The message's `id`.
     pub(crate) id: Option<String>,
-    order: u64,
-    came_at: Instant,
     trace: TraceContext,
     request: Request,
 }
@@ -111,7 +114,6 @@ impl Session {
 
     fn act_on(&mut self, now: Instant, waiting: Waiting) {
         let Waiting {
-            order,
             came_at,
             reply,
             trace,
@@ -128,29 +130,29 @@ impl Session {
             Wish::Ask(request) => {
                 let reply = Reply {
                     id: reply,
-                    order,
-                    came_at,
                     trace,
-                    request: request.clone(),
+                    request,
                 };
-                self.ask_table(now, Some(reply), request);
+                self.ask_table(came_at, reply);
             }
         }
     }
 
     /// Sends to the present table's node.
-    fn ask_table(&mut self, now: Instant, reply: Option<Reply>, request: Request) {
+    fn ask_table(&mut self, came_at: Instant, reply: Reply) {
         let Some(place) = &self.place else {
             return;
         };
         let (node, code) = (place.node.clone(), place.code);
-        let number = self.ask(node.clone(), code, request);
+        let number = self.ask(node.clone(), code, reply.request.clone());
         self.asks.insert(
             number,
             Pending {
                 node,
-                asked_at: now,
-                reply,
+                code,
+                asked_at: came_at,
+                losses: 0,
+                reply: Some(reply),
             },
         );
     }
@@ -162,20 +164,27 @@ impl Session {
             number,
             Pending {
                 node: place.node,
+                code: place.code,
                 asked_at: now,
+                losses: 0,
                 reply: None,
             },
         );
     }
 
     /// Sends to a node; the answer bears the number.
-    pub(super) fn ask(&mut self, node: NodeId, code: protocol::LobbyCode, request: Request) -> u64 {
+    pub(super) fn ask(&mut self, node: NodeId, code: LobbyCode, request: Request) -> u64 {
+        self.last_number += 1;
+        let number = self.last_number;
+        self.send_ask(node, code, number, request);
+        number
+    }
+
+    fn send_ask(&mut self, node: NodeId, code: LobbyCode, number: u64, request: Request) {
         let person = self
             .person()
             .expect("nothing is asked before hello was answered")
             .clone();
-        self.last_number += 1;
-        let number = self.last_number;
         let ask = Ask {
             person,
             connection: self.connection,
@@ -186,22 +195,36 @@ impl Session {
             trace: TraceParent::try_from(self.trace.to_string()).ok(),
         };
         self.effects.push(Effect::Ask { node, ask });
-        number
     }
 
-    pub(super) fn answered(&mut self, now: Instant, number: u64, outcome: Outcome) {
-        if let Some(pending) = self.asks.remove(&number) {
-            if let Some(reply) = pending.reply {
-                self.table_answered(reply, outcome);
+    pub(super) fn answered(&mut self, now: Instant, node: &NodeId, number: u64, outcome: Outcome) {
+        match self.asks.get(&number) {
+            // A late word of an owner that the table has left: the new one knows what was done.
+            Some(pending) if pending.node != *node => {}
+            Some(Pending {
+                code,
+                reply: Some(_),
+                ..
+            }) if outcome == Outcome::NotOwner => {
+                // It has done nothing: the message waits for the new owner.
+                let code = *code;
+                if self.place.as_ref().is_some_and(|place| place.code == code) {
+                    self.lose(node);
+                }
             }
-        } else {
-            self.journey_answered(now, number, outcome);
+            Some(_) => {
+                let pending = self.asks.remove(&number);
+                if let Some(reply) = pending.and_then(|pending| pending.reply) {
+                    self.table_answered(reply, outcome);
+                }
+            }
+            None => self.journey_answered(now, number, outcome),
         }
     }
 
     fn table_answered(&mut self, reply: Reply, outcome: Outcome) {
         match outcome {
-            Outcome::Done | Outcome::Attached { .. } => {}
+            Outcome::Done | Outcome::Attached { .. } | Outcome::NotOwner => {}
             Outcome::Refused {
                 code: ErrorCode::TakenOver,
                 ..
@@ -213,49 +236,76 @@ impl Session {
             } => {
                 self.refuse_until(reply.id, code, message, retry_after_ms);
             }
-            Outcome::NotOwner => {
-                if let Some(place) = &mut self.place {
-                    place.lost = true;
-                }
-                self.put_back(reply);
-            }
         }
     }
 
-    /// A node that does not own the table has done nothing: the message waits for its owner.
-    fn put_back(&mut self, reply: Reply) {
-        let Reply {
-            id,
-            order,
-            came_at,
-            trace,
-            request,
-        } = reply;
-        let place = self
-            .waiting
-            .partition_point(|waiting| waiting.order < order);
-        let wish = Wish::Ask(request);
-        self.waiting.insert(
-            place,
-            Waiting {
-                order,
-                came_at,
-                reply: id,
-                trace,
-                wish,
-            },
-        );
+    /// The table has an owner again, which has taken everything up to that number: what comes
+    /// after it is sent once more, as it was.
+    pub(super) fn resend(&mut self, taken: u64) {
+        let Some(place) = &self.place else {
+            return;
+        };
+        let (node, code) = (place.node.clone(), place.code);
+        let at_table = |pending: &Pending| pending.code == code && pending.reply.is_some();
+        self.asks
+            .retain(|number, pending| *number > taken || !at_table(pending));
+        let mut again = Vec::new();
+        for (number, pending) in &mut self.asks {
+            if at_table(pending)
+                && let Some(reply) = &pending.reply
+            {
+                pending.node = node.clone();
+                again.push((*number, reply.trace, reply.request.clone()));
+            }
+        }
+        for (number, trace, request) in again {
+            self.trace = trace;
+            self.send_ask(node.clone(), code, number, request);
+        }
+    }
+
+    /// The link to that node is gone, and maybe the node. What was asked there outlives one such
+    /// loss, not two.
+    pub(super) fn bury_asks(&mut self, node: &NodeId) {
+        for pending in self.asks.values_mut() {
+            pending.losses += u32::from(pending.node == *node);
+        }
+        let buried = self.asks.extract_if(.., |_, pending| {
+            pending.node == *node && (pending.losses > 1 || pending.reply.is_none())
+        });
+        let buried: Vec<_> = buried.filter_map(|(_, pending)| pending.reply).collect();
+        for reply in buried {
+            self.unavailable(
+                reply.id,
+                "the table's server went away twice: see what the table shows",
+            );
+        }
+    }
+
+    /// There is no table any more that could answer.
+    pub(super) fn drop_asks(&mut self, code: LobbyCode) {
+        let dropped = self.asks.extract_if(.., |_, pending| pending.code == code);
+        let dropped: Vec<_> = dropped.filter_map(|(_, pending)| pending.reply).collect();
+        for reply in dropped {
+            self.unavailable(reply.id, "the table is gone");
+        }
     }
 
     pub(super) fn unreachable(&mut self, now: Instant, number: u64) {
-        match self.asks.remove(&number) {
-            Some(Pending {
-                reply: Some(reply), ..
-            }) => {
-                self.unavailable(reply.id, "the table's server can't be reached just now");
+        let Some(pending) = self.asks.get(&number) else {
+            if self.journey_asks(number) {
+                self.journey_unreachable(now);
             }
-            None if self.journey_asks(number) => self.journey_unreachable(now),
-            Some(_) | None => {}
+            return;
+        };
+        if pending.reply.is_some() && !self.overview.nodes.contains_key(&pending.node) {
+            // It was never sent: the message waits for the table.
+            let node = pending.node.clone();
+            return self.lose(&node);
+        }
+        // The node takes nothing more just now.
+        if let Some(reply) = self.asks.remove(&number).and_then(|pending| pending.reply) {
+            self.unavailable(reply.id, "the table's server can't be reached just now");
         }
     }
 

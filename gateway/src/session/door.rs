@@ -1,6 +1,7 @@
 //! What goes into a session and what comes out.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use protocol::link::{Ask, Outcome, Parting, Person};
 use protocol::player::{Malformed, PlayerFrame};
@@ -44,16 +45,26 @@ pub(crate) enum Input {
         journey: u64,
         whereabouts: Whereabouts,
     },
-    /// Answers [`Effect::Ask`]: the node has spoken.
-    Answer { number: u64, outcome: Outcome },
+    /// Answers [`Effect::Ask`]: that node has spoken.
+    Answer {
+        node: NodeId,
+        number: u64,
+        outcome: Outcome,
+    },
     /// Answers [`Effect::Ask`]: there is no link to that node.
     Unreachable { number: u64 },
     /// A new picture of a table.
     Show(Picture),
-    /// The player is at that table no longer.
-    Parted { code: LobbyCode, reason: Parting },
+    /// The player is at that table of that node no longer.
+    Parted {
+        node: NodeId,
+        code: LobbyCode,
+        reason: Parting,
+    },
     /// The link to that node is down.
     LinkLost { node: NodeId },
+    /// That node shows some or all of its lobbies no more, and wants others to take them.
+    HandedOver { node: NodeId },
     /// The servers do otherwise than before.
     Overview(Arc<Overview>),
     /// This player has said `hello` with this generation, here or elsewhere.
@@ -89,11 +100,14 @@ pub(crate) enum Effect {
     ListPublic { journey: u64, tried: Vec<LobbyCode> },
     /// A public lobby was made: whoever waits for it finds it.
     Gathered { code: LobbyCode, turn: Option<Turn> },
-    /// Asks who owns a code; `fresh`: what was found before is wrong.
+    /// Asks who owns a code; `fresh`: what was found before is wrong. `shown` is the newest picture
+    /// of it that the player has seen. Nobody waits for the answer after `until`.
     Find {
         journey: u64,
         code: LobbyCode,
         fresh: bool,
+        shown: (u64, u64),
+        until: Instant,
     },
     /// Sends to a node.
     Ask { node: NodeId, ask: Ask },
@@ -144,10 +158,12 @@ pub(crate) enum NoNode {
 /// Who owns a lobby.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Whereabouts {
-    /// This node.
-    At(NodeId),
+    /// This node; where it has said so itself just now, at this epoch.
+    At { node: NodeId, epoch: Option<u64> },
     /// There is no such lobby.
     Unknown,
     /// Nobody just now, or the registry doesn't answer.
     Unavailable,
+    /// A node that lives, but that this gateway can't reach: others can.
+    Alone,
 }

@@ -25,14 +25,14 @@ pub(crate) const MAX_QUICK_PLAY_TRIES: usize = 4;
 /// Public lobbies that quick play tries before it makes one whatever others there are: they fill
 /// up while it looks.
 const MAX_TRIED: usize = 16;
-/// Between two tries to get back to a table; twice as long each time, up to the longest.
-const RETRY_AFTER: Duration = Duration::from_millis(250);
-const LONGEST_RETRY: Duration = Duration::from_secs(1);
-/// A table that was there and can't be reached for so long: the player shall try through another
-/// gateway.
-const TABLE_LOST_AFTER: Duration = Duration::from_secs(10);
-/// A player who comes back is not held up longer than this by a table that does not answer.
-const RETURN_WITHIN: Duration = Duration::from_secs(5);
+/// Between two tries to get back to a table; twice as long each time, up to the longest. Short,
+/// because whoever looks for a table waits there for its new owner.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
+const LONGEST_RETRY: Duration = Duration::from_millis(400);
+/// A table that can't be reached for so long: the player shall try through another gateway, or,
+/// having just come back, see that there is none. A stalled owner is relieved within 13 s, and
+/// another one has to have answered then.
+const TABLE_LOST_AFTER: Duration = Duration::from_secs(20);
 /// Quick play does not wait longer for one of several public tables.
 const CANDIDATE_WITHIN: Duration = Duration::from_millis(600);
 /// Places given up for lost that are remembered: more than one is rare.
@@ -121,7 +121,7 @@ impl Goal {
     pub(crate) fn returning_to(now: Instant, code: LobbyCode) -> Self {
         Self::Return {
             code,
-            give_up_at: now + RETURN_WITHIN,
+            give_up_at: now + TABLE_LOST_AFTER,
             was_there: false,
         }
     }
@@ -135,9 +135,10 @@ impl Goal {
         }
     }
 
-    fn request(&self) -> Option<Request> {
+    /// What the table's node is asked for; `shown` is what was last seen of that table.
+    fn request(&self, shown: Option<u64>) -> Option<Request> {
         Some(match self {
-            Self::Return { .. } => Request::Attach { shown: None },
+            Self::Return { .. } => Request::Attach { shown },
             Self::Join { name, .. } => Request::Join {
                 name: name.clone(),
                 only_if_public: false,
@@ -249,6 +250,7 @@ impl Session {
     }
 
     pub(in crate::session) fn look_for(&mut self, now: Instant, code: LobbyCode, fresh: bool) {
+        let shown = self.shown_of(code);
         if let Some(journey) = &mut self.journey {
             journey.step = Step::Looking {
                 code: Some(code),
@@ -259,8 +261,16 @@ impl Session {
                 journey: journey.number,
                 code,
                 fresh,
+                shown,
+                until: journey.deadline,
             });
         }
+    }
+
+    /// The newest picture of a table that was shown, if it is the player's.
+    fn shown_of(&self, code: LobbyCode) -> (u64, u64) {
+        let place = self.place.as_ref().filter(|place| place.code == code);
+        place.map_or((0, 0), |place| place.shown)
     }
 
     pub(in crate::session) fn ask_on_journey(

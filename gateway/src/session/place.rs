@@ -19,6 +19,8 @@ pub(crate) struct Place {
     pub(crate) shown: (u64, u64),
     /// The node does not show anything to this connection just now: it has to be found anew.
     pub(crate) lost: bool,
+    /// The epoch at which the node has said that it owns the table, if it was asked that.
+    pub(crate) confirmed: Option<u64>,
 }
 
 impl Place {
@@ -28,12 +30,25 @@ impl Place {
             node,
             shown: (0, 0),
             lost: false,
+            confirmed: None,
         }
     }
 
     /// Whether both are the same table at the same node.
     pub(crate) fn is_at(&self, other: &Place) -> bool {
         self.code == other.code && self.node == other.node
+    }
+
+    /// The newest picture that was shown, or none.
+    pub(crate) fn shown_seq(&self) -> Option<u64> {
+        (self.shown != (0, 0)).then_some(self.shown.1)
+    }
+
+    /// This table has moved on from `before`: pictures go on from where they were. Unless the
+    /// record has gone back and its newest owner is dead: then its present one begins anew.
+    pub(crate) fn follows(&mut self, before: &Place) {
+        let gone_back = self.confirmed.is_some_and(|epoch| epoch < before.shown.0);
+        self.shown = if gone_back { (0, 0) } else { before.shown };
     }
 }
 
@@ -55,7 +70,7 @@ impl Session {
         }
     }
 
-    pub(super) fn parted(&mut self, code: LobbyCode, reason: Parting) {
+    pub(super) fn parted(&mut self, node: &NodeId, code: LobbyCode, reason: Parting) {
         if reason == Parting::TakenOver {
             return self.taken_over();
         }
@@ -67,6 +82,8 @@ impl Session {
             return;
         };
         match reason {
+            // Of an owner that the table has left already.
+            Parting::Moved if place.node != *node => return,
             Parting::Moved => {
                 place.lost = true;
                 return;
@@ -94,23 +111,21 @@ impl Session {
     }
 
     pub(super) fn link_lost(&mut self, now: Instant, node: &NodeId) {
-        if let Some(place) = self.place.as_mut().filter(|place| place.node == *node) {
-            place.lost = true;
-        }
+        self.lose(node);
         // A node knows by itself that nobody of a lost link is there any more.
         self.abandoned
             .retain(|abandoned| abandoned.place.node != *node);
-        let lost = self.asks.extract_if(.., |_, pending| pending.node == *node);
-        let lost: Vec<_> = lost.filter_map(|(_, pending)| pending.reply).collect();
-        for reply in lost {
-            self.unavailable(
-                reply.id,
-                "the table's server went away: see what the table shows",
-            );
-        }
+        self.bury_asks(node);
         let asked = self.journey.as_ref().and_then(Journey::asked);
         if asked.is_some_and(|asked| asked.node == *node) {
             self.journey_unreachable(now);
+        }
+    }
+
+    /// That node shows the player's table no more, if that is there: it has to be found anew.
+    pub(super) fn lose(&mut self, node: &NodeId) {
+        if let Some(place) = self.place.as_mut().filter(|place| place.node == *node) {
+            place.lost = true;
         }
     }
 

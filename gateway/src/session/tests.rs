@@ -2,6 +2,7 @@
 
 mod entering;
 mod journeys;
+mod moving;
 mod scripts;
 mod table;
 mod time;
@@ -76,11 +77,13 @@ impl Bench {
     /// Gives an input, and keeps what it means to the nodes.
     fn give(&mut self, input: Input) {
         let told = match &input {
-            Input::Answer { number, outcome } if *outcome != Outcome::Done => {
+            Input::Answer {
+                number, outcome, ..
+            } if !matches!(outcome, Outcome::Done | Outcome::Attached { .. }) => {
                 Some(Event::NotDone(*number))
             }
             Input::Unreachable { number } => Some(Event::NotDone(*number)),
-            Input::Parted { code, reason } if *reason != Parting::Moved => {
+            Input::Parted { code, reason, .. } if *reason != Parting::Moved => {
                 Some(Event::Parted(*code))
             }
             Input::LinkLost { node } => Some(Event::LinkLost(node.clone())),
@@ -128,7 +131,8 @@ impl Bench {
     }
 
     fn found(&mut self, name: &str) {
-        self.whereabouts(Whereabouts::At(node(name)));
+        let (node, epoch) = (node(name), None);
+        self.whereabouts(Whereabouts::At { node, epoch });
     }
 
     fn whereabouts(&mut self, whereabouts: Whereabouts) {
@@ -163,12 +167,49 @@ impl Bench {
 
     /// Answers the last thing that was asked.
     fn answer(&mut self, outcome: Outcome) {
-        let number = self.session.last_number;
-        self.give(Input::Answer { number, outcome });
+        self.answer_to(self.session.last_number, outcome);
+    }
+
+    /// Answers what was asked by that number, from the node that was asked last.
+    fn answer_to(&mut self, number: u64, outcome: Outcome) {
+        let asked = self.history.iter().rev().find_map(|event| match event {
+            Event::Asked(node, ask) if ask.number == number => Some(node.clone()),
+            _ => None,
+        });
+        let node = asked.unwrap_or_else(|| node("one"));
+        self.give(Input::Answer {
+            node,
+            number,
+            outcome,
+        });
+    }
+
+    /// The new owner has taken everything up to that number.
+    fn attached(&mut self, taken: u64) {
+        self.answer(Outcome::Attached { taken });
+    }
+
+    /// That node says that the table is not there any more.
+    fn part(&mut self, name: &str, code: &str, reason: Parting) {
+        let (node, code) = (node(name), code.parse().unwrap());
+        self.give(Input::Parted { node, code, reason });
     }
 
     fn refuse(&mut self, code: ErrorCode) {
         self.answer(refused(code));
+    }
+
+    /// What was asked of nodes, as `node number request`.
+    fn numbered(&self) -> Vec<String> {
+        let numbers = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Ask { ask, .. } => Some(ask.number),
+            _ => None,
+        });
+        let word = |(asked, number): (&String, u64)| {
+            let words: Vec<_> = asked.split(' ').collect();
+            format!("{} {number} {}", words[0], words[2])
+        };
+        self.asked().iter().zip(numbers).map(word).collect()
     }
 
     /// What was asked of nodes, as `node code request`.

@@ -57,6 +57,17 @@ impl Bench {
         }
     }
 
+    /// One more game node, linked.
+    pub(crate) async fn another_node(&self, id: &str) -> Node {
+        let node = Node::start_as(&self.registry, id).await;
+        let is_linked = |nodes: &Value| {
+            let mut nodes = nodes.as_array().into_iter().flatten();
+            nodes.any(|one| one["id"] == id && one["link"] == "up")
+        };
+        self.gateway.until_operations("/nodes", is_linked).await;
+        node
+    }
+
     pub(crate) async fn another_gateway(&self) -> Gateway {
         self.another_gateway_with(|_| {}).await
     }

@@ -1,5 +1,8 @@
-//! A game node that does what the test tells it to.
+//! A game node that does what the test tells it to. Only claims it answers by itself, as a real
+//! one would, through the registry.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,16 +13,20 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use protocol::frame::{decode, encode};
-use protocol::link::{Ask, GATEWAY_LINK_PATH, Outcome, Parting, Receiver, Show, ToGateway, ToNode};
+use protocol::link::{
+    Ask, Claim, Claimed, GATEWAY_LINK_PATH, Handed, Known, KnownPerson, Outcome, Parting, Question,
+    Receiver, Show, ToGateway, ToNode,
+};
 use protocol::parts::{Fragment, SharedParts};
 use protocol::server::LoadLevel;
 use protocol::{ConnectionId, ErrorCode, LobbyCode};
 use registry::{
-    Born, Create, Delete, Incarnation, Lifetime, Membership, NodeId, Owner, Presence,
-    PresenceConfig, Registry, Role,
+    Born, Create, Delete, Epoch, Incarnation, Lifetime, Membership, NodeId, Owner, Presence,
+    PresenceConfig, Registry, Release, Role, Seq,
 };
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -27,61 +34,162 @@ pub(crate) const SECRET: &str = "between us";
 const CEILING: Duration = Duration::from_secs(15);
 
 pub(crate) struct Node {
-    incarnation: Incarnation,
     shared: Arc<Shared>,
     asks: mpsc::UnboundedReceiver<(Link, Ask)>,
     detaches: mpsc::UnboundedReceiver<ConnectionId>,
+    claims: mpsc::UnboundedReceiver<Claim>,
     /// Which link the last ask of a connection came by.
     last_link: Option<Link>,
-    _membership: Membership,
+    listening: JoinHandle<std::io::Result<()>>,
+    membership: Membership,
 }
 
 /// Numbers the links in the order in which they came.
 type Link = usize;
 
 struct Shared {
-    incarnation: Incarnation,
+    own: Owner,
+    registry: Registry,
     links: Mutex<Vec<mpsc::UnboundedSender<ToGateway>>>,
     everybody: broadcast::Sender<ToGateway>,
     drop_all: Mutex<CancellationToken>,
     asked: mpsc::UnboundedSender<(Link, Ask)>,
     detached: mpsc::UnboundedSender<ConnectionId>,
+    claimed: mpsc::UnboundedSender<Claim>,
+    /// The lobbies that it owns, with their epochs.
+    held: Mutex<HashMap<LobbyCode, u64>>,
+    people: Mutex<HashMap<String, (LobbyCode, KnownPerson)>>,
+    refuses_claims: AtomicBool,
+    is_suspended: AtomicBool,
 }
 
 impl Node {
     pub(crate) const ID: &str = "game-fake";
 
     pub(crate) async fn start(registry: &Registry) -> Self {
+        Self::start_as(registry, Self::ID).await
+    }
+
+    pub(crate) async fn start_as(registry: &Registry, id: &str) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let incarnation = Incarnation::new(uuid::Uuid::from_u128(1));
+        let own = Owner {
+            node: NodeId::new(id).unwrap(),
+            incarnation: Incarnation::new(uuid::Uuid::from_u128(1)),
+        };
         let (asked, asks) = mpsc::unbounded_channel();
         let (left, detaches) = mpsc::unbounded_channel();
+        let (claimed, claims) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
-            incarnation,
+            own: own.clone(),
+            registry: registry.clone(),
             links: Mutex::default(),
             everybody: broadcast::channel(16).0,
             drop_all: Mutex::default(),
             asked,
             detached: left,
+            claimed,
+            held: Mutex::default(),
+            people: Mutex::default(),
+            refuses_claims: AtomicBool::new(false),
+            is_suspended: AtomicBool::new(false),
         });
         let app = Router::new()
             .route(GATEWAY_LINK_PATH, any(upgrade))
             .with_state(Arc::clone(&shared));
-        tokio::spawn(axum::serve(listener, app).into_future());
+        let listening = tokio::spawn(axum::serve(listener, app).into_future());
         let role = Role::new("game").unwrap();
-        let mut own = Presence::new(node_id(), role, incarnation, address.to_string(), "1");
+        let (node, incarnation) = (own.node, own.incarnation);
+        let mut own = Presence::new(node, role, incarnation, address.to_string(), "1");
         own.accepting_games = true;
         let membership = registry.join(own, PresenceConfig::default()).unwrap();
         membership.ready().await;
         Self {
-            incarnation,
             shared,
             asks,
             detaches,
+            claims,
             last_link: None,
-            _membership: membership,
+            listening,
+            membership,
         }
+    }
+
+    /// Ends like a killed process: no goodbye, links reset, nobody listens.
+    pub(crate) fn kill(self) {
+        self.listening.abort();
+        self.drop_links();
+    }
+
+    /// The next claim that it is asked for.
+    pub(crate) async fn claim(&mut self) -> Claim {
+        timeout(CEILING, self.claims.recv())
+            .await
+            .expect("a claim in time")
+            .unwrap()
+    }
+
+    pub(crate) fn claims_so_far(&mut self) -> usize {
+        std::iter::from_fn(|| self.claims.try_recv().ok()).count()
+    }
+
+    /// From now on it takes no lobby over.
+    pub(crate) fn refuse_claims(&self) {
+        self.shared.refuses_claims.store(true, Ordering::SeqCst);
+    }
+
+    /// Gives a lobby up, and tells its players.
+    pub(crate) async fn release(&self, ask: &Ask) {
+        let registry = &self.shared.registry;
+        let record = registry.owner(ask.code.as_str()).await.unwrap().unwrap();
+        let release = Release {
+            code: ask.code.to_string(),
+            born: record.born,
+            epoch: record.epoch,
+            seq: record.seq,
+        };
+        registry.release(&release).await.unwrap();
+        self.shared.held.lock().unwrap().remove(&ask.code);
+        self.part(ask, Parting::Moved);
+    }
+
+    /// Says that it can't commit, and what others shall take.
+    pub(crate) async fn hand_over(&self, code: LobbyCode, saved: &'static [u8]) {
+        self.shared.is_suspended.store(true, Ordering::SeqCst);
+        let registry = &self.shared.registry;
+        let record = registry.owner(code.as_str()).await.unwrap().unwrap();
+        let handed = Handed {
+            epoch: record.epoch.0,
+            seq: record.seq.0 + 1,
+            born: record.born.to_string(),
+            status: record.status,
+            saved: saved.into(),
+        };
+        let lobbies = vec![(code, handed)];
+        self.send(ToGateway::HandsOver { lobbies });
+    }
+
+    /// It commits again.
+    pub(crate) fn commit_again(&self) {
+        self.shared.is_suspended.store(false, Ordering::SeqCst);
+        self.send(ToGateway::CommitsAgain);
+    }
+
+    /// It has dropped its copy, while the record still names it.
+    pub(crate) fn lose(&self, code: LobbyCode) {
+        self.shared.held.lock().unwrap().remove(&code);
+    }
+
+    pub(crate) async fn say_goodbye(&self) {
+        self.membership.leave().await;
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        self.shared.own.clone()
+    }
+
+    pub(crate) fn holds(&self, code: LobbyCode) -> bool {
+        self.shared.held.lock().unwrap().contains_key(&code)
     }
 
     /// The next thing that a player asks for.
@@ -126,6 +234,15 @@ impl Node {
         );
     }
 
+    /// Answers the way back to a table.
+    pub(crate) fn attached(&self, ask: &Ask, taken: u64) {
+        assert!(matches!(
+            ask.request,
+            protocol::link::Request::Attach { .. }
+        ));
+        self.answer(ask, Outcome::Attached { taken });
+    }
+
     pub(crate) fn not_owner(&self, ask: &Ask) {
         self.answer(ask, Outcome::NotOwner);
     }
@@ -159,9 +276,10 @@ impl Node {
             .collect();
         let events = vec![Fragment::of(&json!({ "type": "seen", "seq": seq }))];
         let own = Vec::new();
+        let held = self.shared.held.lock().unwrap().get(&code).copied();
         self.send(ToGateway::Show(Show {
             code,
-            epoch: 1,
+            epoch: held.unwrap_or(1),
             shared,
             events,
             own,
@@ -193,10 +311,8 @@ impl Node {
 
     /// Writes that this node owns the code.
     pub(crate) async fn own(&self, registry: &Registry, code: LobbyCode) {
-        let owner = Owner {
-            node: node_id(),
-            incarnation: self.incarnation,
-        };
+        let owner = self.owner();
+        self.shared.held.lock().unwrap().insert(code, 1);
         let (code, born) = (code.to_string(), Born::new([1; 8]));
         let (saved, status) = (Vec::new().into(), "waiting".to_owned());
         let lifetime = Lifetime::Table;
@@ -230,10 +346,6 @@ impl Node {
     }
 }
 
-fn node_id() -> NodeId {
-    NodeId::new(Node::ID).unwrap()
-}
-
 async fn upgrade(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
@@ -265,7 +377,7 @@ async fn carry(shared: Arc<Shared>, mut socket: WebSocket) {
             message = socket.recv() => match message {
                 Some(Ok(Message::Binary(bytes))) => {
                     let message = decode(&bytes).unwrap();
-                    for answer in react(&shared, link, message) {
+                    for answer in react(&shared, link, message).await {
                         send(&mut socket, answer).await;
                     }
                 }
@@ -276,12 +388,12 @@ async fn carry(shared: Arc<Shared>, mut socket: WebSocket) {
     }
 }
 
-fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
+async fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
     match message {
         ToNode::Hello { .. } => {
-            let incarnation = shared.incarnation.uuid();
+            let incarnation = shared.own.incarnation.uuid();
             let hello = ToGateway::Hello {
-                node: Node::ID.to_owned(),
+                node: shared.own.node.to_string(),
                 incarnation,
             };
             let (level, accepting_games) = (LoadLevel::Normal, true);
@@ -298,8 +410,17 @@ fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
             request,
             failure: None,
         }],
+        ToNode::Claim { request, claim } => {
+            let outcome = take_over(shared, &claim).await;
+            shared.claimed.send(claim).unwrap();
+            vec![ToGateway::Claimed { request, outcome }]
+        }
+        ToNode::Question { request, question } => {
+            let known = known(shared, &question);
+            vec![ToGateway::Knows { request, known }]
+        }
         // As a node whose lobby thread hangs.
-        ToNode::Claim { .. } | ToNode::Question { .. } | ToNode::Inspect { .. } => Vec::new(),
+        ToNode::Inspect { .. } => Vec::new(),
         ToNode::Ask(ask) => {
             shared.asked.send((link, ask)).unwrap();
             Vec::new()
@@ -314,4 +435,62 @@ fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
 async fn send(socket: &mut WebSocket, message: ToGateway) {
     // A gateway that has gone is noticed when reading.
     let _gone = socket.send(Message::Binary(encode(&message).into())).await;
+}
+
+async fn take_over(shared: &Shared, claim: &Claim) -> Claimed {
+    if shared.is_suspended.load(Ordering::SeqCst) {
+        return Claimed::Refused;
+    }
+    if let Some(epoch) = shared.held.lock().unwrap().get(&claim.code) {
+        return Claimed::Owned { epoch: *epoch };
+    }
+    if shared.refuses_claims.load(Ordering::SeqCst) {
+        return Claimed::Refused;
+    }
+    let handed = claim.handed.as_ref().map(|handed| registry::Handed {
+        epoch: Epoch(handed.epoch),
+        seq: Seq(handed.seq),
+        saved: handed.saved.clone(),
+        status: handed.status.clone(),
+    });
+    let asked = registry::Claim {
+        code: claim.code.to_string(),
+        born: claim.born.parse().unwrap(),
+        seen_epoch: Epoch(claim.epoch),
+        seen_seq: Seq(claim.seq),
+        owner: shared.own.clone(),
+        handed,
+        void_after_ms: claim.void_after_ms,
+    };
+    match shared.registry.claim(&asked).await.unwrap() {
+        registry::Claimed::Saved { epoch, .. } => {
+            shared.held.lock().unwrap().insert(claim.code, epoch.0);
+            Claimed::Owned { epoch: epoch.0 }
+        }
+        registry::Claimed::OwnedBy(_) => Claimed::MovedOn,
+        registry::Claimed::Void => Claimed::Void,
+        registry::Claimed::Gone => Claimed::Gone,
+        registry::Claimed::Wait { milliseconds } => Claimed::Wait { milliseconds },
+    }
+}
+
+fn known(shared: &Shared, question: &Question) -> Option<Known> {
+    let (code, person) = match question {
+        Question::Lobby(code) => (*code, None),
+        Question::Session(token) => {
+            let people = shared.people.lock().unwrap();
+            let (code, person) = people.get(token.as_str())?.clone();
+            (code, Some(person))
+        }
+    };
+    let epoch = *shared.held.lock().unwrap().get(&code)?;
+    let born = Born::new([1; 8]).to_string();
+    let suspended = shared.is_suspended.load(Ordering::SeqCst);
+    Some(Known {
+        code,
+        born,
+        epoch,
+        suspended,
+        person,
+    })
 }

@@ -91,11 +91,16 @@ impl Session {
         else {
             return;
         };
-        let (goal, request) = (awaited.goal.clone(), awaited.goal.request());
+        let goal = awaited.goal.clone();
+        let mine = self.place.as_ref().filter(|place| place.code == code);
+        let request = goal.request(mine.and_then(Place::shown_seq));
         match (whereabouts, request) {
-            (Whereabouts::At(node), Some(request)) => {
-                self.ask_on_journey(now, Place::new(code, node), fresh, request);
+            (Whereabouts::At { node, epoch }, Some(request)) => {
+                let mut place = Place::new(code, node);
+                place.confirmed = epoch;
+                self.ask_on_journey(now, place, fresh, request);
             }
+            (Whereabouts::Alone, _) if matches!(goal, Goal::Return { .. }) => self.give_up(true),
             (Whereabouts::Unknown, _) => match goal {
                 Goal::Return { .. } => self.forget_table(),
                 Goal::QuickPlay { .. } => self.try_next(now),
@@ -128,7 +133,8 @@ impl Session {
             return;
         };
         match outcome {
-            Outcome::Done | Outcome::Attached { .. } => self.arrive(now),
+            Outcome::Done => self.arrive(now, None),
+            Outcome::Attached { taken } => self.arrive(now, Some(taken)),
             Outcome::Refused {
                 code: ErrorCode::TakenOver,
                 ..

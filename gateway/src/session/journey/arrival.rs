@@ -11,8 +11,9 @@ use crate::session::place::Place;
 use crate::session::{Phase, Session};
 
 impl Session {
-    /// The node has said yes: the new table is the player's, and the old one is left.
-    pub(in crate::session) fn arrive(&mut self, now: Instant) {
+    /// The node has said yes: the new table is the player's, and the old one is left. `taken` is
+    /// the last number of this connection that a table's owner knows.
+    pub(in crate::session) fn arrive(&mut self, now: Instant, taken: Option<u64>) {
         let Some(journey) = self.journey.take() else {
             return;
         };
@@ -45,7 +46,7 @@ impl Session {
         }
         match self.place.take() {
             Some(old) if old.code == place.code => {
-                place.shown = old.shown;
+                place.follows(&old);
                 if old.node != place.node {
                     self.detach_from(old);
                 }
@@ -58,6 +59,9 @@ impl Session {
         self.place = Some(place);
         if let Some(early) = journey.early {
             self.show(early);
+        }
+        if let Some(taken) = taken {
+            self.resend(taken);
         }
     }
 
@@ -175,7 +179,11 @@ impl Session {
     pub(in crate::session) fn forget_table(&mut self) {
         let goal = self.journey.take().map(|journey| journey.goal);
         self.leave_place();
-        if let (Some(Goal::Return { code, .. }), Some(person)) = (goal, self.person()) {
+        let Some(Goal::Return { code, .. }) = goal else {
+            return;
+        };
+        self.drop_asks(code);
+        if let Some(person) = self.person() {
             let token = person.token.clone();
             self.effects.push(Effect::ForgetLobby { token, code });
         }

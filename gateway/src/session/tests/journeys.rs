@@ -67,10 +67,7 @@ fn a_new_table_is_reached_before_the_old_one_is_left() {
     assert_eq!(bench.shown(), ["ABCD23 11"], "still at the old one");
     bench.answer(Outcome::Done);
     assert_eq!(bench.asked(), ["two WXYZ23 join", "one ABCD23 leave"]);
-    bench.give(Input::Parted {
-        code: "ABCD23".parse().unwrap(),
-        reason: Parting::Left,
-    });
+    bench.part("one", "ABCD23", Parting::Left);
     bench.answer(Outcome::Done);
     bench.give(Input::Show(picture("ABCD23", 1, 12)));
     bench.give(Input::Show(picture("WXYZ23", 1, 3)));
@@ -160,10 +157,7 @@ fn a_seat_that_comes_too_late_is_given_back() {
     let number = bench.session.last_number;
     bench.wait(ANSWER_WITHIN);
     assert_eq!(bench.errors(), ["unavailable"]);
-    bench.give(Input::Answer {
-        number,
-        outcome: Outcome::Done,
-    });
+    bench.answer_to(number, Outcome::Done);
     assert_eq!(bench.asked(), ["two WXYZ23 join", "two WXYZ23 leave"]);
     assert_eq!(bench.session.lobby(), Some("ABCD23".parse().unwrap()));
 }
@@ -225,6 +219,7 @@ fn quick_play_tries_public_tables_and_then_makes_one() {
 #[test]
 fn leaving_shows_nothing_once() {
     let left = || Input::Parted {
+        node: node("one"),
         code: "ABCD23".parse().unwrap(),
         reason: Parting::Left,
     };
@@ -256,10 +251,7 @@ fn a_seat_that_comes_late_is_kept_by_who_asked_for_it_again() {
     assert_eq!(bench.errors(), ["unavailable"]);
     bench.say(join);
     bench.found("one");
-    bench.give(Input::Answer {
-        number: late,
-        outcome: Outcome::Done,
-    });
+    bench.answer_to(late, Outcome::Done);
     bench.answer(Outcome::Done);
     bench.give(Input::Show(picture("ABCD23", 1, 10)));
     assert_eq!(bench.asked(), ["one ABCD23 join", "one ABCD23 join"]);
@@ -278,10 +270,7 @@ fn who_came_back_to_a_table_that_did_not_answer_is_shown_it_once_it_does() {
         bench.give(Input::Time);
     }
     assert_eq!(bench.shown(), ["nothing"]);
-    bench.give(Input::Answer {
-        number: late,
-        outcome: Outcome::Done,
-    });
+    bench.answer_to(late, Outcome::Done);
     bench.found("one");
     bench.answer(Outcome::Done);
     bench.give(Input::Show(picture("ABCD23", 1, 10)));

@@ -34,8 +34,9 @@ enum Happening {
     /// A node answers the ask that is so many back.
     Node(u64, usize),
     Show(usize, u64),
-    Part(usize, usize),
+    Part(usize, usize, usize),
     LinkLost(usize),
+    HandedOver(usize),
     Unreachable(u64),
 }
 
@@ -45,10 +46,12 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => (1..5000_u64).prop_map(Happening::Wait),
         6 => (prop::bool::weighted(0.8), 0..3_usize, 0..2_usize)
             .prop_map(|(works, code, node)| Happening::Registry(works, code, node)),
-        6 => (0..4_u64, 0..5_usize).prop_map(|(back, outcome)| Happening::Node(back, outcome)),
+        6 => (0..4_u64, 0..6_usize).prop_map(|(back, outcome)| Happening::Node(back, outcome)),
         2 => (0..3_usize, 0..20_u64).prop_map(|(code, seq)| Happening::Show(code, seq)),
-        1 => (0..3_usize, 0..6_usize).prop_map(|(code, reason)| Happening::Part(code, reason)),
+        1 => (0..2_usize, 0..3_usize, 0..6_usize)
+            .prop_map(|(name, code, reason)| Happening::Part(name, code, reason)),
         1 => (0..2_usize).prop_map(Happening::LinkLost),
+        1 => (0..2_usize).prop_map(Happening::HandedOver),
         1 => (0..4_u64).prop_map(Happening::Unreachable),
     ]
 }
@@ -64,14 +67,16 @@ fn happen(bench: &mut Bench, happening: &Happening) {
             let outcome = match outcome {
                 0 | 1 => Outcome::Done,
                 2 => Outcome::NotOwner,
+                // An old number, so that something is sent again.
+                5 => Outcome::Attached { taken: back },
                 3 => refused(ErrorCode::LobbyFull),
                 _ => refused(ErrorCode::Busy),
             };
             let number = bench.session.last_number.saturating_sub(back);
-            bench.give(Input::Answer { number, outcome });
+            bench.answer_to(number, outcome);
         }
         Happening::Show(code, seq) => bench.give(Input::Show(picture(CODES[code], 1, seq))),
-        Happening::Part(code, reason) => {
+        Happening::Part(name, code, reason) => {
             let reason = [
                 Parting::Left,
                 Parting::Removed,
@@ -80,9 +85,11 @@ fn happen(bench: &mut Bench, happening: &Happening) {
                 Parting::Moved,
                 Parting::Moved,
             ][reason];
-            let code = CODES[code].parse().unwrap();
-            bench.give(Input::Parted { code, reason });
+            bench.part(NODES[name], CODES[code], reason);
         }
+        Happening::HandedOver(name) => bench.give(Input::HandedOver {
+            node: node(NODES[name]),
+        }),
         Happening::LinkLost(name) => bench.give(Input::LinkLost {
             node: node(NODES[name]),
         }),
@@ -130,11 +137,14 @@ fn registry(bench: &mut Bench, works: bool, code: usize, name: usize) {
             }
         }
         Effect::Find { journey, .. } => {
-            let found = Whereabouts::At(node(NODES[name]));
+            let found = Whereabouts::At {
+                node: node(NODES[name]),
+                epoch: None,
+            };
             let lost = [
                 Whereabouts::Unknown,
                 Whereabouts::Unavailable,
-                Whereabouts::Unavailable,
+                Whereabouts::Alone,
             ];
             Input::Found {
                 journey,

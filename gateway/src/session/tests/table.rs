@@ -61,18 +61,12 @@ fn each_parting_is_told_in_its_way() {
         (Parting::Moved, &[], 0),
     ] {
         let mut bench = Bench::seated();
-        bench.give(Input::Parted {
-            code: "ABCD23".parse().unwrap(),
-            reason,
-        });
+        bench.part("one", "ABCD23", reason);
         assert_eq!(bench.errors(), errors, "{reason:?}");
         assert_eq!(bench.shown().len(), shown, "{reason:?}");
         assert!(bench.closed().is_none(), "{reason:?}");
         let mut elsewhere = Bench::seated();
-        elsewhere.give(Input::Parted {
-            code: "WXYZ23".parse().unwrap(),
-            reason,
-        });
+        elsewhere.part("one", "WXYZ23", reason);
         assert!(elsewhere.effects.is_empty(), "{reason:?} of another table");
     }
 }
@@ -82,6 +76,7 @@ fn whoever_is_taken_over_is_told_and_closed() {
     let taken_over = [
         Input::Opened { generation: 6 },
         Input::Parted {
+            node: node("one"),
             code: "ABCD23".parse().unwrap(),
             reason: Parting::TakenOver,
         },
@@ -109,76 +104,6 @@ fn pictures_never_go_back() {
         bench.give(Input::Show(picture("ABCD23", epoch, seq)));
     }
     assert_eq!(bench.shown(), ["ABCD23 12", "ABCD23 12", "ABCD23 13"]);
-}
-
-#[test]
-fn a_lost_link_is_told_as_moving_until_the_table_is_back() {
-    let mut bench = Bench::seated();
-    bench.give(Input::LinkLost { node: node("two") });
-    assert!(bench.effects.is_empty(), "another node's");
-    bench.say(r#"{"type":"start_game"}"#);
-    bench.give(Input::LinkLost { node: node("one") });
-    assert_eq!(bench.errors(), ["unavailable"], "what was under way");
-    assert_eq!(
-        bench.statuses().last().unwrap()["reason"],
-        json!(StatusReason::Moving)
-    );
-    bench.say(r#"{"type":"add_ai"}"#);
-    bench.found("one");
-    let number = bench.session.last_number;
-    bench.give(Input::Unreachable { number });
-    bench.wait(Duration::from_millis(250));
-    bench.found("two");
-    bench.answer(Outcome::Done);
-    let asked = bench.asked();
-    assert_eq!(
-        asked[asked.len() - 2..],
-        ["two ABCD23 attach", "two ABCD23 add_ai"]
-    );
-    assert_eq!(bench.statuses().last().unwrap()["reason"], Value::Null);
-}
-
-#[test]
-fn a_table_that_stays_lost_sends_its_player_elsewhere() {
-    let mut bench = Bench::seated();
-    bench.give(Input::LinkLost { node: node("one") });
-    let lost_at = bench.now;
-    while bench.closed().is_none() {
-        bench.whereabouts(Whereabouts::Unavailable);
-        bench.now = bench.session.deadline().unwrap_or(bench.now);
-        bench.give(Input::Time);
-        assert!(bench.now < lost_at + Duration::from_secs(15));
-    }
-    assert!(bench.now >= lost_at + Duration::from_secs(10));
-    assert_eq!(bench.closed(), Some(CloseCode::Restart));
-}
-
-#[test]
-fn a_message_to_a_former_owner_waits_for_the_new_one_in_its_order() {
-    let mut bench = Bench::seated();
-    bench.say(r#"{"type":"add_ai"}"#);
-    let first = bench.session.last_number;
-    bench.say(r#"{"type":"start_game"}"#);
-    let second = bench.session.last_number;
-    let outcome = Outcome::NotOwner;
-    bench.give(Input::Answer {
-        number: first,
-        outcome: outcome.clone(),
-    });
-    bench.say(r#"{"type":"return_to_lobby"}"#);
-    bench.give(Input::Answer {
-        number: second,
-        outcome,
-    });
-    bench.effects.clear();
-    bench.found("two");
-    bench.answer(Outcome::Done);
-    let asked = ["attach", "add_ai", "start", "return_to_lobby"];
-    assert_eq!(
-        bench.asked(),
-        asked.map(|request| format!("two ABCD23 {request}"))
-    );
-    assert!(bench.errors().is_empty());
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! How a lobby code finds its owner, and how it gets another one when that is gone.
+//!
+//! One [`resolver`] a code, however many players wait for it: all of them get its answer. It asks
+//! the registry whom the record names, lets [`judge`] say what follows, and asks nodes to claim
+//! the lobby where that is due, in the [`order`] that all gateways share. It never decides by the
+//! clock alone, and [`caution`] keeps this gateway from judging while it may be the one that was
+//! away. The decisions are pure; what they need is gathered here.
+//!
+//! Invariant: claims are asked for only while somebody waits for that lobby.
+
+mod caution;
+mod judge;
+mod order;
+mod resolver;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use chassis::clock;
+use protocol::LobbyCode;
+use registry::{Health, NodeId};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{MissedTickBehavior, interval, timeout_at};
+
+use crate::gateway::Gateway;
+use crate::session::Whereabouts;
+use caution::{Caution, RegistryView};
+use resolver::Resolver;
+
+pub(crate) use judge::{SILENT_AFTER, Why};
+pub(crate) use order::Claimant;
+
+/// Claims that are asked for at once: a node that dies must not make the next one stall.
+const MAX_CLAIMS: usize = 32;
+/// Between two looks at the clock and the registry.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// All codes that somebody looks for.
+pub(crate) struct Routes {
+    /// Bounded by the connections, each of which looks for a code or two.
+    under_way: Mutex<HashMap<LobbyCode, Search>>,
+    claims: Semaphore,
+    caution: Mutex<Caution>,
+    health: watch::Receiver<Health>,
+}
+
+/// One code that is looked for.
+struct Search {
+    needs: Arc<Mutex<Needs>>,
+    found: watch::Receiver<Option<Whereabouts>>,
+}
+
+/// What those who wait for one code have seen of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    /// What was found before has turned out to be wrong: its owner has to say that it holds it.
+    fresh: bool,
+    /// Epoch and `seq` of the newest picture that any of them was shown.
+    shown: (u64, u64),
+}
+
+impl Routes {
+    pub(crate) fn new(health: watch::Receiver<Health>) -> Self {
+        Self {
+            under_way: Mutex::default(),
+            claims: Semaphore::new(MAX_CLAIMS),
+            caution: Mutex::new(Caution::new(clock::now())),
+            health,
+        }
+    }
+
+    /// Keeps looking at the clock: a process that stood still must know that it did.
+    pub(crate) async fn follow(&self) {
+        let mut ticks = interval(LOOK_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            drop(self.look(clock::now()));
+        }
+    }
+
+    /// When another run of the registry was seen: it may have lost data or brought back old data.
+    pub(crate) fn another_run_at(&self) -> Option<Instant> {
+        self.look(clock::now()).another_run_at()
+    }
+
+    fn look(&self, now: Instant) -> MutexGuard<'_, Caution> {
+        let mut caution = lock(&self.caution);
+        let health = self.health.borrow();
+        let view = RegistryView {
+            reachable: health.reachable,
+            run_id: health.run_id.as_deref(),
+        };
+        caution.look(now, view);
+        drop(health);
+        caution
+    }
+}
+
+impl Gateway {
+    /// Who owns a lobby: as remembered, unless that is known to be wrong (`fresh`) or its node
+    /// can't be reached; otherwise as soon as it is known, or there is a new owner. `shown` is
+    /// the newest picture that who asks has seen. [`Whereabouts::Unavailable`] after `until`.
+    pub(crate) async fn find(
+        self: &Arc<Self>,
+        code: LobbyCode,
+        fresh: bool,
+        shown: (u64, u64),
+        until: Instant,
+    ) -> Whereabouts {
+        if !fresh
+            && let Some(node) = self.directory.owner(code)
+            && self.links.is_up(&node)
+        {
+            return Whereabouts::At { node, epoch: None };
+        }
+        let mut found = self.search(code, fresh, shown);
+        let found = timeout_at(until.into(), found.wait_for(Option::is_some)).await;
+        match found {
+            Ok(Ok(found)) => found.clone().unwrap_or(Whereabouts::Unavailable),
+            Ok(Err(_)) | Err(_) => Whereabouts::Unavailable,
+        }
+    }
+
+    /// Joins the search for a code, or begins it.
+    fn search(
+        self: &Arc<Self>,
+        code: LobbyCode,
+        fresh: bool,
+        shown: (u64, u64),
+    ) -> watch::Receiver<Option<Whereabouts>> {
+        let mut under_way = lock(&self.routes.under_way);
+        if let Some(search) = under_way.get(&code) {
+            let mut needs = lock(&search.needs);
+            needs.fresh |= fresh;
+            needs.shown = needs.shown.max(shown);
+            return search.found.clone();
+        }
+        let needs = Arc::new(Mutex::new(Needs { fresh, shown }));
+        let (sender, found) = watch::channel(None);
+        let resolver = Resolver::new(Arc::clone(self), code, Arc::clone(&needs));
+        let search = Search {
+            needs,
+            found: found.clone(),
+        };
+        under_way.insert(code, search);
+        drop(under_way);
+        tokio::spawn(resolver.run(sender));
+        found
+    }
+
+    /// A search has ended; who looks for that code from now on begins anew.
+    fn end_search(&self, code: LobbyCode) {
+        lock(&self.routes.under_way).remove(&code);
+    }
+
+    /// What the registry says of a node; none if it is not listed. Never waits.
+    fn sign_of(&self, node: &NodeId, now: Instant) -> Option<judge::Sign> {
+        let servers = self.membership.servers();
+        let find = |id: &NodeId| {
+            let place = servers.binary_search_by(|one| one.id.cmp(id)).ok()?;
+            Some(&servers[place])
+        };
+        let presence = find(node)?;
+        // This gateway's own heartbeat brought the list.
+        let read_at_ms = find(&self.config.node_id)?.last_seen;
+        let since =
+            |then_ms: u64, now_ms: u64| Duration::from_millis(now_ms.saturating_sub(then_ms));
+        let ago = since(presence.last_seen, self.registry.now_ms()?);
+        Some(judge::Sign {
+            incarnation: presence.incarnation,
+            heartbeat_age: since(presence.last_seen, read_at_ms),
+            heartbeat_at: now.checked_sub(ago)?,
+            stalled: presence.state == registry::State::Stalled,
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
