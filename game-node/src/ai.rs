@@ -113,6 +113,8 @@ pub(crate) enum Outcome {
     Late,
     /// An AI's move against the rules.
     Illegal,
+    /// An AI that says it has none.
+    Failed,
     /// Nobody was there to ask, or nobody any more.
     Unasked,
 }
@@ -123,6 +125,7 @@ impl Outcome {
             Self::Decided => "decided",
             Self::Late => "late",
             Self::Illegal => "illegal",
+            Self::Failed => "failed",
             Self::Unasked => "unasked",
         }
     }
@@ -177,15 +180,18 @@ impl Bridge {
             return Vec::new();
         };
         let link = self.links.remove(index);
+        // Whoever's turn it was is still the next.
+        self.next -= usize::from(index < self.next);
         info!(ai_node = link.name, "an AI node is linked no more");
         let orphans = self
             .waiting
             .iter()
             .filter(|(_, waiting)| waiting.link == id);
         let orphans: Vec<Uuid> = orphans.map(|(request, _)| *request).collect();
+        self.counters.passed_on += orphans.len() as u64;
         orphans
             .into_iter()
-            .filter_map(|request| self.pass_on(now, request))
+            .filter_map(|request| self.send(now, request))
             .collect()
     }
 
@@ -227,11 +233,16 @@ impl Bridge {
                     .filter(|one| one.link == link)?;
                 let matter = waiting.matter;
                 let _log = waiting.span.context().enter();
-                // The AI node has too much to do, stops, or has a fault.
-                warn!(?matter, ?failure, "an AI node has no move");
+                // The AI node has too much to do, or a fault: what it can't decide, another in its
+                // place hardly could, and would be late with.
+                warn!(
+                    ?matter,
+                    ?failure,
+                    "an AI node has no move: a random one is made"
+                );
                 self.counters.failed += 1;
                 self.free(now, link, false);
-                self.pass_on(now, request_id)
+                self.close(now, request_id, Outcome::Failed, None)
             }
             ToNode::Pong { .. } | ToNode::Hello { .. } => None,
         }
@@ -331,11 +342,6 @@ impl Bridge {
         debug!(matter = ?waiting.matter, links = count, "no AI node to ask: a random move is made");
         self.counters.unasked += 1;
         self.close(now, request, Outcome::Unasked, None)
-    }
-
-    fn pass_on(&mut self, now: Instant, request: Uuid) -> Option<Decided> {
-        self.counters.passed_on += 1;
-        self.send(now, request)
     }
 
     fn free(&mut self, now: Instant, id: LinkId, is_good: bool) {

@@ -108,8 +108,9 @@ impl Dialler {
                         Message::Binary(bytes) => {
                             let asked = frame::decode(&bytes).map_err(|error| Error::Io(std::io::Error::other(error)))?;
                             match self.take(asked, until) {
-                                Reply::Now(reply) => socket.send(message(&reply)).await?,
-                                Reply::Later(decision) => deciding.push(decision),
+                                Some(Reply::Now(reply)) => socket.send(message(&reply)).await?,
+                                Some(Reply::Later(decision)) => deciding.push(decision),
+                                None => {}
                             }
                         }
                         Message::Close(_) => return Err(Error::ConnectionClosed),
@@ -126,18 +127,13 @@ impl Dialler {
         }
     }
 
-    fn take(&self, asked: ToAi, until: &CancellationToken) -> Reply {
+    fn take(&self, asked: ToAi, until: &CancellationToken) -> Option<Reply> {
         match asked {
-            ToAi::Ping { nonce } => Reply::Now(ToNode::Pong { nonce }),
-            // Whoever leaves decides no more: the game node asks the next at once.
-            ToAi::Decide(request) if until.is_cancelled() => {
-                let failure = protocol::decide::DecideFailure::Overloaded;
-                Reply::Now(ToNode::Failed {
-                    request_id: request.request_id,
-                    failure,
-                })
-            }
-            ToAi::Decide(request) => self.decide(request),
+            ToAi::Ping { nonce } => Some(Reply::Now(ToNode::Pong { nonce })),
+            // Whoever leaves decides no more: this link closes within a decision's time, and then the
+            // game node asks the next.
+            ToAi::Decide(_) if until.is_cancelled() => None,
+            ToAi::Decide(request) => Some(self.decide(request)),
         }
     }
 

@@ -166,23 +166,58 @@ fn a_late_answer_is_none() {
 }
 
 #[test]
-fn who_fails_or_dies_hands_on_within_the_same_time() {
+fn who_dies_hands_on_within_the_same_time() {
     let mut world = world(32);
     let (mut first, mut second, mut third) = (world.link(1), world.link(2), world.link(3));
     world.ask();
     let request = asked(&mut first).unwrap().request_id;
     world.now += Duration::from_secs(2);
-    assert_eq!(world.hear(1, &failed(request)), None);
+    assert!(world.bridge.link_down(world.now, LinkId(1)).is_empty());
     assert_eq!(asked(&mut second).unwrap().timeout_ms, 3000);
     assert!(world.bridge.link_down(world.now, LinkId(2)).is_empty());
-    assert_eq!(asked(&mut third).unwrap().request_id, request);
+    let again = asked(&mut third).unwrap();
+    assert_eq!((again.request_id, again.timeout_ms), (request, 3000));
     let verdicts = world.bridge.link_down(world.now, LinkId(3));
     assert_eq!(
         verdicts[0].verdict,
         random(1),
         "nobody is left who was not asked"
     );
-    assert!(world.bridge.is_available());
+    assert_eq!(world.bridge.counters().passed_on, 3);
+    assert!(!world.bridge.is_available());
+}
+
+#[test]
+fn who_says_that_it_has_no_move_costs_no_time() {
+    let mut world = world(32);
+    let (mut first, mut second) = (world.link(1), world.link(2));
+    world.ask();
+    let request = asked(&mut first).unwrap().request_id;
+    assert_eq!(world.hear(2, &failed(request)), None, "it was not asked");
+    assert_eq!(world.hear(1, &failed(request)), Some(random(1)));
+    assert_eq!(asked(&mut second), None);
+    assert_eq!(world.bridge.counters().failed, 1);
+    assert_eq!(world.bridge.next_timeout(), None);
+}
+
+#[test]
+fn one_of_several_that_hangs_is_left_alone_and_the_others_decide() {
+    let mut world = world(32);
+    let (_hangs, mut works) = (world.link(1), world.link(2));
+    let mut late = 0;
+    for _ in 0..20 {
+        assert_eq!(world.ask(), None);
+        if let Some(decide) = asked(&mut works) {
+            let action = decide.observation.own.legal_actions[0];
+            let request_id = decide.request_id;
+            let verdict = world.hear(2, &ToNode::Decision { request_id, action });
+            assert_eq!(verdict.unwrap().action, Some(action));
+        } else {
+            world.now += TIMEOUT;
+            late += world.bridge.expire(world.now).len();
+        }
+    }
+    assert_eq!(late, 2, "then its breaker is open");
 }
 
 #[test]
