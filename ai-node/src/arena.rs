@@ -1,7 +1,9 @@
 //! AI against AI on duplicate deals: each deal is played once for every seat that the challenger can
 //! have, so that luck with the cards cancels out.
+//!
+//! Nobody is interrupted here: the same match gives the same points, on any machine, however busy.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chassis::clock;
 use protocol::decide::Decide;
@@ -9,10 +11,10 @@ use protocol::lobby::AiLevel;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rules::{Game, Options, Seat, SeatCount, Seed};
+use rustix::time::{ClockId, clock_gettime};
 use uuid::Uuid;
 
 use crate::policy::{self, Budget};
-use crate::pool::{LONGEST_THOUGHT, WORLDS};
 
 /// One match: a challenger at one seat, the same opponent at all others.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,8 @@ pub struct Match {
     pub opponent: AiLevel,
     /// Deals; each is played once a seat.
     pub deals: u32,
+    /// Worlds that a hard seat samples for a move; a pool gives [`WORLDS`](crate::pool::WORLDS).
+    pub worlds: u32,
     /// The same seed gives the same deals.
     pub seed: u64,
 }
@@ -32,6 +36,8 @@ pub struct Match {
 /// What came of a match.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Report {
+    /// Deals that were played.
+    pub deals: usize,
     /// Games played.
     pub games: u32,
     /// Points a game by which the challenger is ahead of the mean opponent, over all deals.
@@ -55,9 +61,11 @@ pub struct Side {
     pub bids_made: f64,
     /// Likewise, in each round of a game.
     pub bids_made_by_round: Vec<f64>,
-    /// Milliseconds a decision takes on average.
+    /// Processor time of a decision on average, in milliseconds.
     pub decision_mean_ms: f64,
-    /// Milliseconds that one decision of a hundred takes longer than.
+    /// What half of the decisions take longer than.
+    pub decision_p50_ms: f64,
+    /// What one decision of a hundred takes longer than.
     pub decision_p99_ms: f64,
 }
 
@@ -119,12 +127,11 @@ fn play_game(
             setup.opponent
         };
         let request = request(&game, seat, level, chance);
-        let asked = clock::now();
-        let action =
-            policy::decide(&request, budget(asked)).expect("whoever is to act has a legal action");
-        tally.sides[side_of(seat)]
-            .took
-            .push(clock::now().saturating_duration_since(asked));
+        let before = processor_time();
+        let action = policy::decide(&request, budget(setup.worlds))
+            .expect("whoever is to act has a legal action");
+        let took = processor_time().saturating_sub(before);
+        tally.sides[side_of(seat)].took.push(took);
         game.apply(seat, action)
             .expect("a policy chooses among the legal actions");
     }
@@ -137,11 +144,20 @@ fn play_game(
     own - (all - own) / f64::from(setup.seats.get() - 1)
 }
 
-fn budget(now: Instant) -> Budget {
+/// So many worlds, however long they take.
+fn budget(worlds: u32) -> Budget {
     Budget {
-        worlds: WORLDS,
-        until: now + LONGEST_THOUGHT,
+        worlds,
+        until: clock::now() + WITHOUT_END,
     }
+}
+
+const WITHOUT_END: Duration = Duration::from_hours(1);
+
+/// Of this thread: what else runs on the machine costs a decision nothing.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("nobody has used less than nothing")
 }
 
 fn request(game: &Game, seat: Seat, level: AiLevel, chance: &mut ChaCha8Rng) -> Decide {
@@ -182,18 +198,18 @@ impl SideTally {
             .map(|made| f64::from(*made) / games)
             .collect();
         let total: Duration = self.took.iter().sum();
-        let p99 = self
-            .took
-            .get(self.took.len() * 99 / 100)
-            .copied()
-            .unwrap_or_default();
+        let percentile = |percent: usize| {
+            let took = self.took.get(self.took.len() * percent / 100);
+            took.map_or(0.0, |took| took.as_secs_f64() * 1000.0)
+        };
         Side {
             points: decimal(self.points) / games,
             wins: self.wins / games,
             bids_made: by_round.iter().sum::<f64>() / decimal(by_round.len().max(1)),
             bids_made_by_round: by_round,
             decision_mean_ms: total.as_secs_f64() * 1000.0 / decimal(self.took.len().max(1)),
-            decision_p99_ms: p99.as_secs_f64() * 1000.0,
+            decision_p50_ms: percentile(50),
+            decision_p99_ms: percentile(99),
         }
     }
 }
@@ -205,6 +221,7 @@ impl Tally {
         let squares: f64 = self.leads.iter().map(|one| (one - lead).powi(2)).sum();
         let [challenger, opponent] = self.sides;
         Report {
+            deals: self.leads.len(),
             games: challenger.games,
             lead,
             standard_error: (squares / (deals - 1.0).max(1.0) / deals).sqrt(),

@@ -5,6 +5,7 @@
 
 mod bid;
 mod heuristic;
+mod layout;
 mod monte_carlo;
 mod play;
 mod rollout;

@@ -23,9 +23,10 @@ use crate::metrics::{Metrics, Outcome};
 use crate::policy::{self, Budget};
 
 /// Worlds that a hard seat samples for a move: more are hardly stronger, and cost as much again.
-pub const WORLDS: u32 = 160;
-/// A hard seat thinks no longer than this, nor than half of the time that its request has left.
-pub const LONGEST_THOUGHT: Duration = Duration::from_millis(100);
+pub const WORLDS: u32 = 400;
+/// A hard seat thinks no longer than this, nor than half of the time that its request has left: ten
+/// times what a move takes, and short enough for a hundred of them a second where a core is shared.
+pub const LONGEST_THOUGHT: Duration = Duration::from_millis(15);
 
 /// Instead of a policy's name, where none was asked.
 const NO_POLICY: &str = "none";

@@ -4,6 +4,8 @@
 //! argument, and everything follows from it and the actions. Invariants: exactly one seat has legal
 //! actions until the game has finished; a refused action changes nothing.
 
+#[cfg(any(test, feature = "testing"))]
+mod hidden;
 mod view;
 
 use std::fmt;

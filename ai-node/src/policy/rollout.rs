@@ -1,152 +1,189 @@
-//! Plays a round to its end with all hands open, fast and with a rule of thumb that knows about bids.
+//! Plays a round to its end, fast and with a rule of thumb that knows about bids.
+//!
+//! Each seat looks at its own cards, its bid and the trick, never at the hands of others. Nothing is
+//! allocated, and nothing is drawn from chance.
 
-use rules::{Card, CardSet, MAX_SEATS, Suit, Trick};
+use rules::{Card, CardSet, MAX_SEATS, Seat, Suit};
 
+use super::layout::{Bits, JESTERS, Layout, WIZARDS};
 use super::round::Round;
 use super::world::Hands;
 
 /// A round that is being played out.
 #[derive(Clone, Copy)]
 pub(super) struct Rollout {
-    hands: Hands,
+    layout: &'static Layout,
+    hands: [Bits; MAX_SEATS],
     tricks: [u8; MAX_SEATS],
     bids: [u8; MAX_SEATS],
+    seats: usize,
+    /// Whose card comes next.
+    player: usize,
     trick: Trick,
-    trump: Option<Suit>,
-    seats: rules::SeatCount,
+}
+
+/// The trick that lies on the table.
+#[derive(Clone, Copy)]
+struct Trick {
+    played: usize,
+    /// Takes the trick as it lies.
+    winner: usize,
+    /// Cards that would take it from there; all, while it is empty.
+    beaters: Bits,
+    /// What must be followed; nothing, where nothing must.
+    led: Bits,
+    /// Whether another card than a Jester lies.
+    is_led: bool,
+}
+
+impl Trick {
+    const EMPTY: Self = Self {
+        played: 0,
+        winner: 0,
+        beaters: Bits::MAX,
+        led: 0,
+        is_led: false,
+    };
 }
 
 impl Rollout {
     /// Begins where the round is; who has not bid yet is taken to bid what their hand is worth.
-    pub(super) fn new(round: &Round, hands: Hands, trump: Option<Suit>) -> Self {
-        let mut bids = [0; MAX_SEATS];
-        for seat in round.seats.seats() {
-            let hand = hands[seat.index()];
-            bids[seat.index()] =
-                round.bids[seat.index()].unwrap_or_else(|| worth(hand, trump, round.seats.get()));
-        }
-        Self {
-            hands,
+    pub(super) fn new(round: &Round, hands: &Hands, trump: Option<Suit>) -> Self {
+        let layout = Layout::of(trump);
+        let mut rollout = Self {
+            layout,
+            hands: hands.map(|hand| layout.bits(hand)),
             tricks: round.tricks,
-            bids,
-            trick: round.trick,
-            trump,
-            seats: round.seats,
+            bids: [0; MAX_SEATS],
+            seats: usize::from(round.seats.get()),
+            player: round.trick.leader().index(),
+            trick: Trick::EMPTY,
+        };
+        for seat in round.seats.seats().map(Seat::index) {
+            rollout.bids[seat] =
+                round.bids[seat].unwrap_or_else(|| worth(hands[seat], trump, round.seats.get()));
         }
+        for play in round.trick.plays() {
+            rollout.put(layout.bit(play.card));
+        }
+        rollout
     }
 
     /// The same round with another bid of one seat.
-    pub(super) fn with_bid(mut self, seat: rules::Seat, bid: u8) -> Self {
+    pub(super) fn with_bid(mut self, seat: Seat, bid: u8) -> Self {
         self.bids[seat.index()] = bid;
         self
     }
 
     /// Plays the card for whoever is to play.
-    pub(super) fn play(&mut self, card: Card) {
-        let Some(player) = self.trick.to_play() else {
-            return;
-        };
-        self.hands[player.index()].remove(card);
-        self.trick.push(card);
-        if self.trick.is_full()
-            && let Some(winner) = self.trick.winning(self.trump)
-        {
-            self.tricks[winner.index()] += 1;
-            self.trick = Trick::new(self.seats, winner);
-        }
+    pub(super) fn with_card(mut self, card: Card) -> Self {
+        self.put(self.layout.bit(card));
+        self
     }
 
-    /// Plays to the end; the tricks of each seat.
-    pub(super) fn finish(mut self) -> [u8; MAX_SEATS] {
-        while let Some(card) = self.choose() {
-            self.play(card);
+    /// Plays to the end; the points of one seat.
+    pub(super) fn points(mut self, seat: Seat) -> i32 {
+        while self.hands[self.player] != 0 {
+            self.put(self.choose());
         }
-        self.tricks
+        rules::score::points(self.bids[seat.index()], self.tricks[seat.index()])
     }
 
-    /// Nothing once the hands are empty.
-    fn choose(&self) -> Option<Card> {
-        let player = self.trick.to_play()?;
-        let hand = self.hands[player.index()];
-        let playable = hand.playable(self.trick.led());
-        if playable.len() <= 1 {
-            return playable.into_iter().next();
+    fn put(&mut self, card: Bits) {
+        let trick = &mut self.trick;
+        self.hands[self.player] &= !card;
+        if card & trick.beaters != 0 {
+            trick.winner = self.player;
+            trick.beaters = self.layout.beaten_by(card);
         }
-        let needed = i32::from(self.bids[player.index()]) - i32::from(self.tricks[player.index()]);
-        let left = i32::try_from(hand.len()).unwrap_or(i32::MAX);
-        let empty = self.trick.plays().next().is_none();
-        if empty {
-            return self.lead(playable, needed);
+        if !trick.is_led && card & JESTERS == 0 {
+            trick.is_led = true;
+            trick.led = self.layout.suit(card);
         }
-        let (winning, losing) = self.split(playable);
-        if needed > 0 {
-            self.take(winning, losing, needed >= left)
+        trick.played += 1;
+        if trick.played == self.seats {
+            self.player = trick.winner;
+            self.tricks[self.player] += 1;
+            self.trick = Trick::EMPTY;
         } else {
-            self.strongest(losing).or_else(|| self.duck(winning))
-        }
-    }
-
-    fn lead(&self, playable: CardSet, needed: i32) -> Option<Card> {
-        if needed > 0 {
-            self.strongest(playable)
-        } else {
-            self.weakest(playable)
-        }
-    }
-
-    /// The last to play wins as cheaply as possible; before that a card has to hold.
-    fn take(&self, winning: CardSet, losing: CardSet, needs_all: bool) -> Option<Card> {
-        let played = self.trick.plays().count();
-        let last = played + 1 == usize::from(self.seats.get());
-        if winning.is_empty() {
-            self.weakest(losing)
-        } else if last {
-            self.weakest(winning)
-        } else if needs_all {
-            self.strongest(winning)
-        } else {
-            let no_wizards = winning.without(wizards());
-            self.strongest(no_wizards).or_else(|| self.weakest(winning))
-        }
-    }
-
-    /// All cards win as the trick lies: the last to play gets rid of the strongest, others hope.
-    fn duck(&self, winning: CardSet) -> Option<Card> {
-        let last = self.trick.plays().count() + 1 == usize::from(self.seats.get());
-        if last {
-            self.strongest(winning)
-        } else {
-            self.weakest(winning)
-        }
-    }
-
-    /// Cards that would take the trick as it lies, and the others.
-    fn split(&self, playable: CardSet) -> (CardSet, CardSet) {
-        let (mut winning, mut losing) = (CardSet::EMPTY, CardSet::EMPTY);
-        let player = self.trick.to_play();
-        for card in playable {
-            let mut after = self.trick;
-            after.push(card);
-            if after.winning(self.trump) == player {
-                winning.insert(card);
-            } else {
-                losing.insert(card);
+            self.player += 1;
+            if self.player == self.seats {
+                self.player = 0;
             }
         }
-        (winning, losing)
     }
 
-    fn weakest(&self, cards: CardSet) -> Option<Card> {
-        cards
-            .into_iter()
-            .min_by_key(|card| strength(*card, self.trump))
+    /// Of a hand with at least one card.
+    fn choose(&self) -> Bits {
+        let hand = self.hands[self.player];
+        let following = hand & self.trick.led;
+        let playable = if following == 0 {
+            hand
+        } else {
+            following | hand & (WIZARDS | JESTERS)
+        };
+        if playable.is_power_of_two() {
+            return playable;
+        }
+        let needed =
+            u32::from(self.bids[self.player]).saturating_sub(self.tricks[self.player].into());
+        if self.trick.played == 0 {
+            return lead(playable, needed);
+        }
+        let (winning, losing) = (
+            playable & self.trick.beaters,
+            playable & !self.trick.beaters,
+        );
+        let is_last = self.trick.played + 1 == self.seats;
+        if needed == 0 {
+            duck(winning, losing, is_last)
+        } else {
+            take(winning, losing, is_last, needed >= hand.count_ones())
+        }
     }
+}
 
-    fn strongest(&self, cards: CardSet) -> Option<Card> {
-        cards
-            .into_iter()
-            .max_by_key(|card| strength(*card, self.trump))
+fn lead(playable: Bits, needed: u32) -> Bits {
+    if needed > 0 {
+        strongest(playable)
+    } else {
+        weakest(playable)
     }
+}
+
+/// The last to play wins as cheaply as possible; before that a card has to hold.
+fn take(winning: Bits, losing: Bits, is_last: bool, needs_all: bool) -> Bits {
+    if winning == 0 {
+        weakest(losing)
+    } else if is_last {
+        weakest(winning)
+    } else if needs_all || winning & !WIZARDS == 0 {
+        strongest(winning)
+    } else {
+        strongest(winning & !WIZARDS)
+    }
+}
+
+/// Gets rid of the strongest card that loses. If all win, the last to play gets rid of the strongest,
+/// the others hope.
+fn duck(winning: Bits, losing: Bits, is_last: bool) -> Bits {
+    if losing != 0 {
+        strongest(losing)
+    } else if is_last {
+        strongest(winning)
+    } else {
+        weakest(winning)
+    }
+}
+
+/// Of at least one card.
+fn weakest(cards: Bits) -> Bits {
+    cards & cards.wrapping_neg()
+}
+
+/// Of at least one card.
+fn strongest(cards: Bits) -> Bits {
+    1 << (Bits::BITS - 1 - cards.leading_zeros())
 }
 
 /// The order in which cards take tricks.
@@ -157,13 +194,6 @@ pub(super) fn strength(card: Card, trump: Option<Suit>) -> u8 {
         Card::Suited(suit, rank) if Some(suit) == trump => 20 + rank.get(),
         Card::Suited(_, rank) => rank.get(),
     }
-}
-
-fn wizards() -> CardSet {
-    Card::ALL
-        .into_iter()
-        .filter(|card| card.is_wizard())
-        .collect()
 }
 
 /// A bid by counting quarters of tricks, at most twice a fair share of them: what others who have not

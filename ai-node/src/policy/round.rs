@@ -73,11 +73,6 @@ impl Round {
         Some(())
     }
 
-    /// Points that a round is worth to a seat.
-    pub(super) fn points(bid: u8, tricks: u8) -> i32 {
-        rules::score::points(bid, tricks)
-    }
-
     /// All seats but the own.
     pub(super) fn others(&self) -> impl Iterator<Item = Seat> + '_ {
         self.seats.seats().filter(|seat| *seat != self.seat)

@@ -327,6 +327,34 @@ fn sampling_gives_the_same_move_for_the_same_seed_and_budget() {
     });
 }
 
+#[test]
+fn cards_that_a_seat_cannot_see_never_change_its_move() {
+    let mut random = chance(16);
+    for seats in 3..=6 {
+        for hidden_bids in [false, true] {
+            let patch = rules::OptionsPatch {
+                hidden_bids: Some(hidden_bids),
+                ..rules::OptionsPatch::default()
+            };
+            let options = Options::default().with(patch).unwrap();
+            let count = SeatCount::new(seats).unwrap();
+            let (mut game, _) = Game::new(count, options, Seed::new(random.random()));
+            while let Some(seat) = game.to_act() {
+                let mut other = game.clone();
+                other.swap_what_is_hidden_from(Some(seat), &mut random);
+                for level in [AiLevel::Easy, AiLevel::Normal, AiLevel::Hard] {
+                    let [one, swapped] =
+                        [&game, &other].map(|game| decide(&request(game, seat, level), budget(32)));
+                    assert_eq!(one, swapped, "{level:?} at seat {seat:?} of {seats}");
+                }
+                let legal = game.legal_actions(seat);
+                game.apply(seat, legal[random.random_range(0..legal.len())])
+                    .unwrap();
+            }
+        }
+    }
+}
+
 fn budget(worlds: u32) -> Budget {
     Budget {
         worlds,
@@ -353,6 +381,7 @@ fn sampling_beats_the_heuristic() {
             challenger: AiLevel::Hard,
             opponent: AiLevel::Normal,
             deals,
+            worlds: 48,
             seed: 2,
         });
         assert!(

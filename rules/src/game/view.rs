@@ -122,50 +122,12 @@ impl Game {
 mod tests {
     use proptest::prelude::*;
     use rand::rngs::ChaCha8Rng;
-    use rand::seq::SliceRandom;
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::card::Card;
-    use crate::card_set::CardSet;
     use crate::options::{Options, OptionsPatch};
     use crate::seat::SeatCount;
     use crate::seed::Seed;
-
-    /// Deals the cards that the viewer can't see anew, among the other hands and the undealt rest,
-    /// and makes the bids that the viewer can't see other ones.
-    fn swap_what_is_hidden(game: &mut Game, viewer: Option<Seat>, chance: &mut ChaCha8Rng) {
-        // Not asked of the code under test.
-        let hidden = game.options.hidden_bids() && game.phase() == Phase::Bid;
-        let hidden_bids: Vec<Seat> = game
-            .seats
-            .seats()
-            .filter(|seat| hidden && Some(*seat) != viewer)
-            .filter(|seat| game.round.bids[seat.index()].is_some())
-            .collect();
-        for seat in hidden_bids {
-            let other = chance.random_range(0..=game.round.cards);
-            game.round.bids[seat.index()] = Some(other);
-        }
-
-        let round = &mut game.round;
-        let own = viewer.map_or(CardSet::EMPTY, |seat| round.hands[seat.index()]);
-        let seen: CardSet = own
-            .into_iter()
-            .chain(round.plays.iter().copied())
-            .chain(round.turned)
-            .collect();
-        let mut unseen: Vec<Card> = Card::ALL
-            .into_iter()
-            .filter(|card| !seen.contains(*card))
-            .collect();
-        unseen.shuffle(chance);
-        for seat in game.seats.seats().filter(|seat| Some(*seat) != viewer) {
-            let hand = &mut round.hands[seat.index()];
-            *hand = unseen.drain(..hand.len() as usize).collect();
-        }
-        game.seed = Seed::new(chance.random());
-    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
@@ -185,7 +147,7 @@ mod tests {
             while let Some(seat) = game.to_act() {
                 for viewer in seats.seats().map(Some).chain([None]) {
                     let mut other = game.clone();
-                    swap_what_is_hidden(&mut other, viewer, &mut chance);
+                    other.swap_what_is_hidden_from(viewer, &mut chance);
                     prop_assert_eq!(other.observe(viewer), game.observe(viewer));
                 }
                 let mut moves = game.legal_moves(seat);
