@@ -8,6 +8,8 @@
 #[path = "support/support.rs"]
 mod support;
 
+#[path = "system/ai.rs"]
+mod ai;
 #[path = "system/complete_games.rs"]
 mod complete_games;
 #[path = "system/front_door.rs"]

@@ -163,6 +163,9 @@ impl Drop for Wizard {
     }
 }
 
+/// What an AI node presents to a game node.
+pub(crate) const AI_SECRET: &str = "between AI nodes and game nodes";
+
 const UNHINDERED: [(&str, &str); 10] = [
     ("LISTEN_ADDR", "127.0.0.1:0"),
     ("LOG_LEVEL", "debug"),
@@ -173,7 +176,7 @@ const UNHINDERED: [(&str, &str); 10] = [
     ("MAX_CONNECTIONS_PER_IP", "0"),
     ("LOBBY_CREATE_RATE", "0"),
     ("GATEWAY_SHARED_SECRET", "between gateways and nodes"),
-    ("AI_SHARED_SECRET", "between AI nodes and game nodes"),
+    ("AI_SHARED_SECRET", AI_SECRET),
 ];
 
 /// A thread, so that the process never waits for the test to read.

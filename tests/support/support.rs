@@ -2,6 +2,7 @@
 //!
 //! Every test starts its own, on free ports of loopback, and every process ends with the test that started it.
 
+pub(crate) mod ai_node;
 pub(crate) mod cgroup;
 pub(crate) mod cold_start;
 pub(crate) mod collector;
