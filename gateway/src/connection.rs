@@ -250,6 +250,10 @@ impl<'a> Connection<'a> {
                     gateway.renew(record).await;
                     None
                 }
+                Effect::WriteAnew(record) => {
+                    gateway.write_session(record).await;
+                    None
+                }
                 Effect::ForgetLobby { token, code } => {
                     gateway.forget_lobby(&token, code).await;
                     None

@@ -1,15 +1,17 @@
 //! What all connections of this gateway share, and what it asks the registry for them.
 
+mod entering;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::{Shutdown, clock};
-use protocol::link::Person;
-use protocol::{ConnectionId, LobbyCode, PlayerId, Token};
+use protocol::LobbyCode;
 use registry::{Born, Generation, Membership, Record, Registry, RegistryError, Session, TokenHash};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
-use tracing::{debug, warn};
+use tracing::debug;
 
 use crate::address::Origin;
 use crate::admission::Admission;
@@ -22,9 +24,7 @@ use crate::gathering::{Gathering, Listing};
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::routes::Routes;
-use crate::session::{
-    Drawn, Entered, Input, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord,
-};
+use crate::session::{Drawn, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord};
 
 /// A registry that takes longer is away, as far as a waiting player is concerned.
 const REGISTRY_WITHIN: Duration = Duration::from_millis(1_500);
@@ -40,6 +40,8 @@ pub(crate) struct Gateway {
     pub(crate) directory: Directory,
     pub(crate) gathering: Gathering,
     pub(crate) routes: Routes,
+    /// Players who come while the registry is away or has forgotten them, at a time.
+    pub(crate) inquiries: Semaphore,
     pub(crate) creates: Creates,
     pub(crate) metrics: Metrics,
     pub(crate) shutdown: Shutdown,
@@ -48,56 +50,6 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Recognises a player by their token, or makes a new one.
-    pub(crate) async fn enter(
-        &self,
-        connection: ConnectionId,
-        token: Option<Token>,
-    ) -> Result<Entered, RegistryAway> {
-        let known = match token {
-            Some(token) => {
-                let session = in_time(self.registry.session_open(&hash(&token))).await?;
-                session.and_then(|session| recognised(token, session))
-            }
-            None => None,
-        };
-        let returning = known.is_some();
-        let entered = match known {
-            Some(entered) => entered,
-            None => self.newcomer().await?,
-        };
-        let person = &entered.person;
-        self.connections.identify(connection, person.player.clone());
-        if returning {
-            // Whoever misses it is told by the lobby's owner.
-            let generation = Generation(person.generation);
-            let told = self
-                .registry
-                .publish_session(person.player.as_str(), generation);
-            // Who has come after this one, and before it could be told.
-            let token = [registry_hash(&person.token)];
-            let newest = self.registry.sessions_read(&token);
-            let (told, newest) = tokio::join!(in_time(told), in_time(newest));
-            if let Err(RegistryAway) = told {
-                debug!(player = %person.player, "older connections were not told");
-            }
-            if let Some(newest) = newest.ok().into_iter().flatten().flatten().next() {
-                let generation = newest.generation.0;
-                self.connections
-                    .deliver(connection, Input::Opened { generation });
-            }
-        }
-        Ok(entered)
-    }
-
-    async fn newcomer(&self) -> Result<Entered, RegistryAway> {
-        let token = Token::new(chance::bytes());
-        let player = PlayerId::person(chance::bytes());
-        let hash = hash(&token);
-        let session = in_time(self.registry.session_create(&hash, player.as_str())).await?;
-        recognised(token, session).ok_or(RegistryAway)
-    }
-
     /// Lets a session live anew; one that the registry has lost is written again.
     pub(crate) async fn renew(&self, record: SessionRecord) {
         let token = registry_hash(&record.person.token);
@@ -118,7 +70,7 @@ impl Gateway {
     }
 
     /// Writes a session; a newer connection's is left as it is.
-    async fn write_session(&self, record: SessionRecord) {
+    pub(crate) async fn write_session(&self, record: SessionRecord) {
         let session = Session {
             player_id: record.person.player.to_string(),
             name: record.name.map(|name| name.as_str().to_owned()),
@@ -179,26 +131,6 @@ impl Gateway {
     }
 }
 
-/// A session as the rest of the gateway knows it; none if it can't be read.
-fn recognised(token: Token, session: Session) -> Option<Entered> {
-    let Ok(player) = session.player_id.parse() else {
-        // Somebody else writes under our keys.
-        warn!("a session holds no player's id; it is replaced");
-        return None;
-    };
-    let person = Person {
-        player,
-        token: token.hash(),
-        generation: session.generation.0,
-    };
-    Some(Entered {
-        person,
-        token,
-        name: session.name.and_then(|name| name.parse().ok()),
-        lobby: session.lobby.and_then(|code| code.parse().ok()),
-    })
-}
-
 /// What the registry answers, or [`RegistryAway`] if it takes too long or can't.
 async fn in_time<T>(
     answer: impl Future<Output = Result<T, RegistryError>>,
@@ -211,10 +143,6 @@ async fn in_time<T>(
         }
         Err(_) => Err(RegistryAway),
     }
-}
-
-fn hash(token: &Token) -> TokenHash {
-    registry_hash(&token.hash())
 }
 
 fn registry_hash(hash: &protocol::TokenHash) -> TokenHash {

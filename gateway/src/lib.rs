@@ -45,7 +45,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::routing::any;
 use chassis::Process;
-use registry::{Incarnation, Presence, Registry, RegistryError, Role};
+use registry::{Incarnation, Presence, PresenceConfig, Registry, RegistryError, Role};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, info};
@@ -64,6 +65,12 @@ use crate::session::Input;
 
 pub use config::Config;
 
+/// Nodes that can't commit stand still until every gateway says that it can't reach the registry
+/// either: that has to be known within about a second.
+const REGISTRY_PROBED_EVERY: Duration = Duration::from_millis(500);
+/// Players who may be looked for at all nodes at a time: some hundred of them come back in one
+/// second without a node noticing, and the rest waits.
+const MAX_INQUIRIES: usize = 256;
 /// How long the players' sockets may take to close at the end.
 const SOCKETS_END_WITHIN: Duration = Duration::from_secs(10);
 
@@ -160,7 +167,11 @@ fn assemble(
     );
     metrics::watch_links(&links);
     let routes = Routes::new(registry.health());
-    let membership = registry.join(own, config.presence.clone())?;
+    let presence = PresenceConfig {
+        probe_interval: REGISTRY_PROBED_EVERY,
+        ..config.presence.clone()
+    };
+    let membership = registry.join(own, presence)?;
     let admission = Admission::new(config.max_connections, config.max_connections_per_ip);
     Ok(Arc::new(Gateway {
         config,
@@ -172,6 +183,7 @@ fn assemble(
         directory: Directory::default(),
         gathering: Gathering::default(),
         routes,
+        inquiries: Semaphore::new(MAX_INQUIRIES),
         creates: Creates::default(),
         metrics: Metrics::new(),
         shutdown: process.shutdown.clone(),

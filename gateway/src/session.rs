@@ -35,14 +35,14 @@ use protocol::{CloseCode, ConnectionId, ErrorCode, LobbyCode, PlayerName};
 use crate::status::Overview;
 use asks::{Pending, Waiting, Wish};
 pub(crate) use door::{
-    Drawn, Effect, Entered, Input, NoNode, RegistryAway, SessionRecord, Whereabouts,
+    Drawn, Effect, Entered, Input, NoNode, NotEntered, RegistryAway, SessionRecord, Whereabouts,
 };
 pub(crate) use flood::FloodLimits;
 use flood::{Flood, Verdict};
 pub(crate) use journey::MAX_QUICK_PLAY_TRIES;
 use journey::{Abandoned, Goal, Journey};
 use place::Place;
-use vigil::Vigil;
+use vigil::{Renewal, Vigil};
 
 /// Whatever a player asks is answered within two seconds, if only by `unavailable`; the rest is for
 /// the way to them.
@@ -295,11 +295,15 @@ impl Session {
     }
 
     /// The registry has said who this is.
-    fn entered(&mut self, now: Instant, result: Result<Entered, RegistryAway>) {
+    fn entered(&mut self, now: Instant, result: Result<Entered, NotEntered>) {
         let Phase::Entering { hello, reply } = std::mem::replace(&mut self.phase, Phase::Greeting)
         else {
             return;
         };
+        if result.as_ref().err() == Some(&NotEntered::Elsewhere) {
+            self.unavailable(reply, "players can't be recognised here just now");
+            return self.close(CloseCode::Restart);
+        }
         let Ok(entered) = result else {
             self.unavailable(reply, "players can't be recognised just now");
             for waiting in std::mem::take(&mut self.waiting) {
@@ -355,7 +359,7 @@ impl Session {
     fn overview(&mut self, now: Instant, overview: Arc<Overview>) {
         if overview.registry_run != self.overview.registry_run {
             // Another run of Redis may have lost the session.
-            self.vigil.renew_soon(now, self.connection);
+            self.vigil.write_soon(now, self.connection);
         }
         self.overview = overview;
     }
@@ -371,24 +375,29 @@ impl Session {
         if self.vigil.take_ping(now) {
             self.effects.push(Effect::Ping);
         }
-        if self.vigil.take_renewal(now) {
-            self.renew();
+        if let Some(renewal) = self.vigil.take_renewal(now) {
+            self.renew(renewal);
         }
         self.expire_asks(now);
         self.expire_journey(now);
     }
 
-    fn renew(&mut self) {
+    fn renew(&mut self, renewal: Renewal) {
         let Phase::Inside { person, name } = &self.phase else {
             return;
         };
-        let lobby = self.lobby();
+        // Who is still on the way back to a table has a seat there.
+        let returning = self.journey.as_ref().and_then(Journey::returns_to);
+        let lobby = self.lobby().or(returning);
         let record = SessionRecord {
             person: person.clone(),
             name: name.clone(),
             lobby,
         };
-        self.effects.push(Effect::Renew(record));
+        self.effects.push(match renewal {
+            Renewal::Renew => Effect::Renew(record),
+            Renewal::WriteAnew => Effect::WriteAnew(record),
+        });
     }
 
     fn tell_status(&mut self) {

@@ -159,6 +159,9 @@ pub enum Load {
 pub struct PresenceConfig {
     /// Between two heartbeats.
     pub heartbeat_interval: Duration,
+    /// Between two probes: how soon it is known that the registry is away. At most a second, since
+    /// without three of them a new subscription is made.
+    pub probe_interval: Duration,
     /// A process whose heartbeat is older is gone.
     pub ttl: Duration,
     /// A watched thread that has not run for so long makes its process `stalled`.
@@ -169,6 +172,7 @@ impl Default for PresenceConfig {
     fn default() -> Self {
         Self {
             heartbeat_interval: Duration::from_secs(5),
+            probe_interval: Duration::from_secs(1),
             ttl: Duration::from_secs(15),
             stall_after: Duration::from_secs(5),
         }

@@ -27,7 +27,7 @@ pub(crate) enum Input {
     /// The gateway stops.
     Stop,
     /// Answers [`Effect::Enter`].
-    Entered(Result<Entered, RegistryAway>),
+    Entered(Result<Entered, NotEntered>),
     /// Answers [`Effect::CountCreate`].
     Counted { journey: u64, allowed: bool },
     /// Answers [`Effect::Draw`].
@@ -90,6 +90,8 @@ pub(crate) enum Effect {
     Enter { token: Option<Token> },
     /// Lets the player's session live anew, and writes it if the registry has lost it.
     Renew(SessionRecord),
+    /// Writes the player's session: another run of the registry may hold an older one, or none.
+    WriteAnew(SessionRecord),
     /// Writes that the player's session does not name that lobby any more.
     ForgetLobby { token: TokenHash, code: LobbyCode },
     /// Counts a creation by this connection's address.
@@ -131,6 +133,16 @@ pub(crate) struct SessionRecord {
     pub(crate) person: Person,
     pub(crate) name: Option<PlayerName>,
     pub(crate) lobby: Option<LobbyCode>,
+}
+
+/// Why a player was not recognised, and did not become a new one either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotEntered {
+    /// Whoever may know them does not answer just now.
+    Unavailable,
+    /// The owner of their table knows of a connection that seems newer than this one: they shall
+    /// come through another gateway.
+    Elsewhere,
 }
 
 /// The registry did not answer.

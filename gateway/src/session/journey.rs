@@ -179,6 +179,14 @@ impl Journey {
         };
     }
 
+    /// The table that it leads back to.
+    pub(crate) fn returns_to(&self) -> Option<LobbyCode> {
+        match self.goal {
+            Goal::Return { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
     /// Whether it tries to get back to a table and has failed before.
     pub(crate) fn is_retry(&self) -> bool {
         matches!(self.goal, Goal::Return { .. }) && self.tries > 0

@@ -19,13 +19,23 @@ pub(crate) struct Vigil {
     heard_at: Instant,
     ping_at: Instant,
     /// None before `hello`.
-    renewal: Option<Renewal>,
+    renewals: Option<Renewals>,
 }
 
 #[derive(Debug)]
-struct Renewal {
+struct Renewals {
     at: Instant,
     every: Duration,
+    next: Renewal,
+}
+
+/// What is due for the player's session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Renewal {
+    /// It shall live on.
+    Renew,
+    /// It has to be written.
+    WriteAnew,
 }
 
 impl Vigil {
@@ -34,7 +44,7 @@ impl Vigil {
             opened_at: now,
             heard_at: now,
             ping_at: now + PING_EVERY,
-            renewal: None,
+            renewals: None,
         }
     }
 
@@ -44,19 +54,20 @@ impl Vigil {
 
     /// The player is known: the session lives from now on.
     pub(crate) fn entered(&mut self, now: Instant, every: Duration) {
-        self.renewal = Some(Renewal {
+        self.renewals = Some(Renewals {
             at: now + every,
             every,
+            next: Renewal::Renew,
         });
     }
 
-    /// The session may have been lost.
-    pub(crate) fn renew_soon(&mut self, now: Instant, connection: ConnectionId) {
-        if let Some(renewal) = &mut self.renewal {
+    /// The session may have been lost, or be an older one.
+    pub(crate) fn write_soon(&mut self, now: Instant, connection: ConnectionId) {
+        if let Some(renewals) = &mut self.renewals {
             let spread_ms = u64::try_from(RENEWAL_SPREAD.as_millis()).unwrap_or(u64::MAX);
-            renewal.at = renewal
-                .at
-                .min(now + Duration::from_millis(connection.0 % spread_ms));
+            let spread = Duration::from_millis(connection.0 % spread_ms);
+            renewals.at = renewals.at.min(now + spread);
+            renewals.next = Renewal::WriteAnew;
         }
     }
 
@@ -73,19 +84,15 @@ impl Vigil {
         due
     }
 
-    pub(crate) fn take_renewal(&mut self, now: Instant) -> bool {
-        match &mut self.renewal {
-            Some(renewal) if now >= renewal.at => {
-                renewal.at = now + renewal.every;
-                true
-            }
-            _ => false,
-        }
+    pub(crate) fn take_renewal(&mut self, now: Instant) -> Option<Renewal> {
+        let renewals = self.renewals.as_mut().filter(|one| now >= one.at)?;
+        renewals.at = now + renewals.every;
+        Some(std::mem::replace(&mut renewals.next, Renewal::Renew))
     }
 
     pub(crate) fn deadline(&self, greeting: bool) -> Instant {
         let hello = greeting.then_some(self.opened_at + HELLO_WITHIN);
-        let renewal = self.renewal.as_ref().map(|renewal| renewal.at);
+        let renewal = self.renewals.as_ref().map(|renewals| renewals.at);
         let next = self.ping_at.min(self.heard_at + SILENT_AFTER);
         hello.into_iter().chain(renewal).fold(next, Instant::min)
     }

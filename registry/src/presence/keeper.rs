@@ -23,8 +23,6 @@ use crate::backoff::Backoff;
 use crate::health::{HealthCell, Sight};
 use crate::{NodeId, SessionOpened};
 
-/// A probe a second: three missing make a new subscription.
-const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// News of the own process are written at most so often.
 const NEWS_INTERVAL: Duration = Duration::from_secs(1);
 /// Messages about others wait so long for more of them, so that many are read in one go.
@@ -206,7 +204,7 @@ impl Keeper {
         if self.probe_at <= now {
             self.heartbeats.probe(&self.id).await?;
             self.health.answered(Sight::Heartbeat);
-            self.probe_at = Instant::now() + PROBE_INTERVAL;
+            self.probe_at = Instant::now() + self.config.probe_interval;
         }
         Ok(())
     }

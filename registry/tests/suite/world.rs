@@ -125,6 +125,7 @@ pub(crate) fn quick() -> PresenceConfig {
         heartbeat_interval: Duration::from_millis(300),
         ttl: Duration::from_secs(1),
         stall_after: Duration::from_millis(500),
+        ..PresenceConfig::default()
     }
 }
 

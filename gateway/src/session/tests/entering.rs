@@ -91,7 +91,7 @@ fn what_follows_hello_at_once_waits_for_the_welcome() {
 fn without_the_registry_hello_may_be_said_again() {
     let mut bench = Bench::new();
     bench.say(r#"{"type":"hello","token":null}"#);
-    bench.give(Input::Entered(Err(RegistryAway)));
+    bench.give(Input::Entered(Err(NotEntered::Unavailable)));
     assert_eq!(bench.errors(), ["unavailable"]);
     bench.say(r#"{"type":"hello","token":null}"#);
     bench.give(Input::Entered(Ok(entered(None))));
@@ -169,4 +169,29 @@ fn a_newer_hello_that_is_heard_of_before_the_own_answer_counts() {
         bench.give(Input::Entered(Ok(entered(None))));
         assert_eq!(bench.closed(), closed, "{newer} against 5");
     }
+}
+
+#[test]
+fn whoever_the_owner_knows_by_a_higher_generation_is_sent_to_another_gateway() {
+    let mut bench = Bench::new();
+    bench.say(r#"{"type":"hello","token":null}"#);
+    bench.give(Input::Entered(Err(NotEntered::Elsewhere)));
+    assert_eq!(bench.errors(), ["unavailable"]);
+    assert_eq!(bench.closed(), Some(CloseCode::Restart));
+}
+
+#[test]
+fn a_session_that_is_written_anew_on_the_way_back_still_names_the_table() {
+    let mut bench = Bench::new();
+    bench.say(r#"{"type":"hello","token":null}"#);
+    bench.give(Input::Entered(Ok(entered(Some("ABCD23")))));
+    let mut overview = Overview::clone(&bench.session.overview);
+    overview.registry_run += 1;
+    bench.give(Input::Overview(Arc::new(overview)));
+    bench.wait(Duration::from_secs(2));
+    let written = bench.effects.iter().find_map(|effect| match effect {
+        Effect::WriteAnew(record) => Some(record.lobby),
+        _ => None,
+    });
+    assert_eq!(written, Some(Some("ABCD23".parse().unwrap())));
 }

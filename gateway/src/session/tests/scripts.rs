@@ -117,7 +117,7 @@ fn registry(bench: &mut Bench, works: bool, code: usize, name: usize) {
     };
     let answer = match bench.effects.remove(index) {
         Effect::Enter { .. } if works => Input::Entered(Ok(entered(Some(CODES[code])))),
-        Effect::Enter { .. } => Input::Entered(Err(RegistryAway)),
+        Effect::Enter { .. } => Input::Entered(Err(NotEntered::Unavailable)),
         Effect::CountCreate { journey } => Input::Counted {
             journey,
             allowed: works,
