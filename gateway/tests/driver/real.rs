@@ -22,7 +22,10 @@ const CEILING: Duration = Duration::from_secs(20);
 /// Two gateways, two game nodes, one registry; no AI node, so AI seats play at random.
 struct System {
     gateways: [Gateway; 2],
-    _nodes: Vec<Process>,
+    registry: Registry,
+    nodes: Vec<Process>,
+    /// Of the nodes, in their order.
+    ids: Vec<String>,
 }
 
 impl System {
@@ -45,8 +48,33 @@ impl System {
         }
         Self {
             gateways,
-            _nodes: nodes.into(),
+            registry,
+            nodes: nodes.into(),
+            ids: ["game-one", "game-two"].map(str::to_owned).into(),
         }
+    }
+
+    /// Tells a node to stop.
+    fn stop_node(&self, id: &str) {
+        let place = self.ids.iter().position(|one| one == id).unwrap();
+        self.nodes[place].shutdown.begin();
+    }
+
+    /// One more node.
+    async fn start_another(&mut self) {
+        let id = format!("game-{}", self.ids.len());
+        let node = start_node(&id, &self.registry);
+        let ready = tokio::time::timeout(CEILING, node.readiness.ready()).await;
+        assert!(ready.is_ok(), "not ready: {}", node.readiness.missing());
+        for gateway in &self.gateways {
+            let is_linked = |nodes: &Value| {
+                let mut nodes = nodes.as_array().into_iter().flatten();
+                nodes.any(|one| one["id"] == id.as_str() && one["link"] == "up")
+            };
+            gateway.until_operations("/nodes", is_linked).await;
+        }
+        self.ids.push(id);
+        self.nodes.push(node);
     }
 
     /// A stranger at one of the gateways, to whom new games are open.
@@ -376,4 +404,31 @@ async fn strangers_who_come_at_once_fill_tables_one_after_the_other() {
     // Each gateway may have made one more than there had to be.
     let tables = tables_of_strangers(24, 2).await.len();
     assert!((4..=6).contains(&tables), "{tables} tables");
+}
+
+/// Every node in turn, in the middle of a game: it is told to stop, and another one comes.
+#[tokio::test]
+async fn a_game_goes_on_while_the_node_under_it_stops() {
+    let mut system = System::start().await;
+    let (mut ada, code) = system.host(0, "Ada").await;
+    for _ in 0..3 {
+        ada.send(json!({ "type": "add_ai" })).await;
+    }
+    ada.send(json!({ "type": "start_game" })).await;
+    play(&mut ada, 10).await;
+    for _ in 0..2 {
+        let (_, lobby) = system.gateways[0]
+            .operations(&format!("/lobbies/{code}"))
+            .await;
+        let owner = lobby["owner"].as_str().unwrap().to_owned();
+        system.stop_node(&owner);
+        let finished = play(&mut ada, 10).await;
+        assert_eq!(finished, Value::Null, "not finished yet");
+        let moved = |lobby: &Value| lobby["owner"] != owner.as_str();
+        let path = format!("/lobbies/{code}");
+        system.gateways[1].until_operations(&path, moved).await;
+        system.start_another().await;
+    }
+    let finished = play(&mut ada, 100_000).await;
+    assert_eq!(finished["lobby"]["status"], "finished");
 }
