@@ -19,6 +19,8 @@ mod operations;
 mod real;
 #[path = "driver/routing.rs"]
 mod routing;
+#[path = "driver/wire.rs"]
+mod wire;
 
 use std::sync::{Arc, Mutex};
 

@@ -97,6 +97,46 @@ async fn too_many_connections_are_busy_and_1013() {
 }
 
 #[tokio::test]
+async fn too_many_connections_of_all_addresses_are_1013() {
+    let bench = Bench::with(|config| {
+        config.max_connections = Limit::at_most(2);
+        config.trusted_proxies = "127.0.0.0/8".parse().unwrap();
+    })
+    .await;
+    let mut clients = Vec::new();
+    for number in 0..3 {
+        let forwarded = format!("192.0.2.{number}");
+        clients.push(Client::connect_with(bench.address(), FORWARDED_FOR, &forwarded).await);
+    }
+    let [first, second, third] = &mut clients[..] else {
+        panic!("three");
+    };
+    assert_eq!(third.receive().await["code"], "busy");
+    assert_eq!(third.closed().await, 1013);
+    first.enter().await;
+    second.enter().await;
+}
+
+#[tokio::test]
+async fn beyond_sixteen_unanswered_messages_a_socket_is_not_read_on() {
+    let mut bench = Bench::start().await;
+    let (mut ada, _seat) = bench.seated_client().await;
+    for _ in 0..16 {
+        ada.send(json!({ "type": "react", "reaction": "hello" }))
+            .await;
+    }
+    ada.send(json!({ "type": "ping" })).await;
+    let first = bench.node.ask().await;
+    for _ in 1..16 {
+        bench.node.ask().await;
+    }
+    let unread = timeout(Duration::from_millis(300), ada.receive()).await;
+    assert!(unread.is_err(), "{unread:?}");
+    bench.node.done(&first);
+    assert_eq!(ada.receive().await["type"], "pong");
+}
+
+#[tokio::test]
 async fn pages_of_other_origins_are_turned_away() {
     let origins = vec!["https://wizard.example".to_owned()];
     let bench = Bench::with(|config| config.allowed_origins = origins).await;
