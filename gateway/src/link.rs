@@ -1,6 +1,7 @@
 //! One link: a WebSocket to one game node, dialled anew for as long as the registry names it.
 
 use std::io::ErrorKind;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -219,12 +220,27 @@ async fn read(
     heard: &Heard,
     mut stream: impl StreamExt<Item = Result<Message, tungstenite::Error>> + Unpin,
 ) -> LinkError {
+    // One alarm for all messages: setting one for each would cost more than reading it.
+    let mut alarm = pin!(sleep(SILENT_AFTER));
+    let mut heard_at = Instant::now();
     loop {
-        let message = match timeout(SILENT_AFTER, stream.next()).await {
-            Err(_) => return LinkError::Silent,
-            Ok(None) => return LinkError::Closed,
-            Ok(Some(Err(error))) => return error.into(),
-            Ok(Some(Ok(message))) => message,
+        let message = tokio::select! {
+            biased;
+            message = stream.next() => message,
+            () = alarm.as_mut() => {
+                let silent_at = heard_at + SILENT_AFTER;
+                if Instant::now() >= silent_at {
+                    return LinkError::Silent;
+                }
+                alarm.as_mut().reset(silent_at);
+                continue;
+            }
+        };
+        heard_at = Instant::now();
+        let message = match message {
+            None => return LinkError::Closed,
+            Some(Err(error)) => return error.into(),
+            Some(Ok(message)) => message,
         };
         heard.frame(clock::now());
         match message {
