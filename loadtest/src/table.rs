@@ -214,12 +214,13 @@ fn may_be_refused(code: ErrorCode) -> bool {
     )
 }
 
-/// Closings after which a client comes back, by the contract; a connection that just broke is one.
+/// Closings after which a client comes back, by the contract; a connection that just broke is one, and so is a proxy
+/// in front that stops (1001).
 fn may_return(error: &PlayerError) -> bool {
     matches!(
         error,
         PlayerError::Closed {
-            code: None | Some(1006 | 1012 | 4408 | 4413),
+            code: None | Some(1001 | 1006 | 1012 | 4408 | 4413),
             ..
         }
     )
