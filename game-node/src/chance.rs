@@ -21,6 +21,11 @@ pub(crate) fn number() -> u32 {
     u32::from_ne_bytes(bytes)
 }
 
+/// Any number from 0 to 1.
+pub(crate) fn fraction() -> f64 {
+    f64::from(number()) / f64::from(u32::MAX)
+}
+
 /// A life of a lobby.
 pub(crate) fn born() -> [u8; 8] {
     let mut bytes = [0; 8];

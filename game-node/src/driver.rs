@@ -12,12 +12,14 @@ mod asks;
 mod batch;
 mod claims;
 mod creation;
+mod doubts;
 mod faults;
 mod gateways;
 mod handover;
 mod probe;
 mod questions;
 mod spans;
+mod suspension;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -42,6 +44,7 @@ use tokio_util::time::DelayQueue;
 use tracing::{error, info};
 
 use self::admission::Standing;
+use self::batch::Batch;
 use self::claims::Claims;
 use self::creation::Creations;
 use self::gateways::Gateways;
@@ -51,6 +54,7 @@ use self::table::{Outgoing, Table};
 use self::upkeep::Rounds;
 use crate::ai::{Bridge, Decided, Matter};
 use crate::chance;
+use crate::custody::Custody;
 use crate::health::HealthCell;
 use crate::link::FromLink;
 use crate::load::Load;
@@ -99,17 +103,18 @@ enum Phase {
 
 /// What has been under way at the registry.
 enum Finished {
-    Batch(batch::Batch, Vec<crate::store::Written>),
+    Batch(crate::store::Tried),
     Created(
         Box<creation::Creation>,
         Result<registry::Created, registry::RegistryError>,
     ),
     Claimed(
         LobbyCode,
+        Instant,
         Result<registry::Claimed, registry::RegistryError>,
     ),
-    Released(LobbyCode, registry::Epoch, registry::Released),
-    Touched(Vec<(LobbyCode, Option<registry::Touched>)>),
+    Released(LobbyCode, registry::Epoch, Instant, registry::Released),
+    Touched(Instant, Vec<(LobbyCode, u64, Option<registry::Touched>)>),
     Sessions(Vec<upkeep::Found>),
     Probed {
         link: LinkId,
@@ -168,7 +173,21 @@ pub(crate) struct Driver {
     timers: DelayQueue<LobbyCode>,
     /// Lobbies that are to be written, or whose answers wait.
     dirty: BTreeSet<LobbyCode>,
-    committing: bool,
+    /// What is being written.
+    batch: Option<Batch>,
+    /// Where the next batch begins, should not all that is dirty fit into one.
+    next_in_batch: Option<LobbyCode>,
+    custody: Custody,
+    /// Some lobby may be another's by now.
+    doubting: bool,
+    /// When this loop last went on after it had not run for a while.
+    last_gap: Option<Instant>,
+    registry_health: tokio::sync::watch::Receiver<registry::Health>,
+    /// The connection by which commits go, by its number.
+    connection: u64,
+    run_id: Option<String>,
+    /// Counts the registry's runs.
+    run: u64,
     under_way: FuturesUnordered<BoxFuture<'static, Finished>>,
     rounds: Rounds,
     probes_under_way: usize,
@@ -185,6 +204,8 @@ impl Driver {
         bridge: Bridge,
         alive: Alive,
     ) -> Self {
+        let registry_health = store.health();
+        let health_now = registry_health.borrow().clone();
         Self {
             rounds: Rounds::new(settings.session_ttl),
             settings,
@@ -208,7 +229,15 @@ impl Driver {
             bridge,
             timers: DelayQueue::new(),
             dirty: BTreeSet::new(),
-            committing: false,
+            batch: None,
+            next_in_batch: None,
+            custody: Custody::new(now()),
+            doubting: false,
+            last_gap: None,
+            connection: health_now.commit_connection,
+            run_id: health_now.run_id,
+            registry_health,
+            run: 0,
             under_way: FuturesUnordered::new(),
             probes_under_way: 0,
             alive,
@@ -228,6 +257,7 @@ impl Driver {
         inputs.load.mark_changed();
         while !self.is_done() {
             let timeout = self.bridge.next_timeout();
+            let custody = self.custody.next_wake().filter(|at| *at > now());
             tokio::select! {
                 count = inputs.links.recv_many(&mut taken, TAKEN_AT_ONCE) => {
                     assert!(count > 0, "the listener lives as long as the driver");
@@ -242,6 +272,8 @@ impl Driver {
                     let decided = self.bridge.expire(now());
                     self.decided(decided);
                 }
+                // What follows is looked at below.
+                () = sleep_until(custody), if custody.is_some() => {}
                 Some(finished) = self.under_way.next(), if !self.under_way.is_empty() => {
                     self.finished(finished);
                 }
@@ -259,6 +291,8 @@ impl Driver {
                 }
                 () = &mut stop, if !self.is_draining() => self.begin_drain(),
             }
+            self.look_at_the_clock();
+            self.keep_custody();
             self.flush();
             self.hand_over();
         }
@@ -268,6 +302,7 @@ impl Driver {
     }
 
     fn hear(&mut self, message: FromLink) {
+        self.look_at_the_clock();
         match message {
             FromLink::GatewayUp {
                 link,
@@ -304,12 +339,15 @@ impl Driver {
     }
 
     fn finished(&mut self, finished: Finished) {
+        self.look_at_the_clock();
         match finished {
-            Finished::Batch(batch, written) => self.committed(batch, &written),
+            Finished::Batch(tried) => self.committed(tried),
             Finished::Created(creation, created) => self.created(*creation, created),
-            Finished::Claimed(code, claimed) => self.claimed(code, claimed),
-            Finished::Released(code, epoch, released) => self.released(code, epoch, released),
-            Finished::Touched(touched) => self.touched(touched),
+            Finished::Claimed(code, begun, claimed) => self.claimed(code, begun, claimed),
+            Finished::Released(code, epoch, begun, released) => {
+                self.released(code, epoch, begun, released);
+            }
+            Finished::Touched(asked, touched) => self.touched(asked, touched),
             Finished::Sessions(found) => self.sessions_found(found),
             Finished::Probed {
                 link,
@@ -467,7 +505,7 @@ impl Driver {
         if now().saturating_duration_since(since) >= self.settings.drain_timeout {
             return true;
         }
-        let is_saved = !self.committing
+        let is_saved = self.batch.is_none()
             && self.dirty.is_empty()
             && self.creations.is_empty()
             && self.handovers.are_done();

@@ -21,6 +21,8 @@ pub(crate) struct Snapshot {
     pub(crate) load: Load,
     pub(crate) accepting_games: bool,
     pub(crate) counts: Counts,
+    pub(crate) is_suspended: bool,
+    pub(crate) uncommitted: u32,
     /// AI links, open breakers among them, waiting requests.
     pub(crate) ai_links: (usize, usize, usize),
     pub(crate) ai_counters: Counters,
@@ -46,6 +48,8 @@ impl HealthCell {
             "cpu": sample.cpu,
             "throttled": sample.throttled,
             "accepting_games": now.accepting_games,
+            "suspended": now.is_suspended,
+            "uncommitted": now.uncommitted,
             "handed_over": now.counts.handed_over,
             "taken_over": now.counts.taken_over,
             "ai_available": links > 0,

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use protocol::{LobbyCode, TokenHash};
 use registry::{
-    Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Generation, Lifetime, Owner,
-    Registry, RegistryError, Release, Released, Seated, Session, Touch, Touched,
+    Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Generation, Health, Lifetime,
+    Owner, Registry, RegistryError, Release, Released, Seated, Session, Touch, Touched,
 };
+use tokio::sync::watch;
 use tracing::{error, warn};
 
 use crate::chance;
@@ -38,6 +39,14 @@ pub(crate) enum Written {
     Saved,
     /// The lobby is another's.
     Relieved,
+}
+
+/// What became of one try to write.
+pub(crate) struct Tried {
+    /// In order; none for what is to be tried again.
+    pub(crate) records: Vec<Option<Written>>,
+    /// Those that are to be tried again.
+    pub(crate) sessions: Vec<SessionChange>,
 }
 
 /// The registry as this run of this node uses it. Cheap to clone.
@@ -86,37 +95,36 @@ impl Store {
         }
     }
 
+    /// Whether the registry can be reached, and which it is.
+    pub(crate) fn health(&self) -> watch::Receiver<Health> {
+        self.registry.health()
+    }
+
     /// Writes records and sessions; answers for the records, in order, once all is written.
     pub(crate) async fn write(
         &self,
         writes: &[Write],
         sessions: Vec<SessionChange>,
     ) -> Vec<Written> {
-        let (written, ()) = tokio::join!(self.write_records(writes), self.write_sessions(sessions));
-        written
-    }
-
-    async fn write_records(&self, writes: &[Write]) -> Vec<Written> {
-        let mut answers: Vec<Option<Written>> = vec![None; writes.len()];
+        let mut open = sessions;
         let mut backoff = Backoff::default();
         loop {
-            self.pass_gate().await;
-            let open = answers
-                .iter()
-                .enumerate()
-                .filter(|(_, answer)| answer.is_none());
-            let open: Vec<usize> = open.map(|(index, _)| index).collect();
-            let tries = self
-                .try_records(open.iter().map(|index| &writes[*index]))
-                .await;
-            for (index, tried) in open.into_iter().zip(tries) {
-                answers[index] = tried;
+            let tried = self.try_write(writes, open).await;
+            let written: Option<Vec<Written>> = tried.records.into_iter().collect();
+            open = tried.sessions;
+            match written {
+                Some(written) if open.is_empty() => return written,
+                _ => backoff.wait().await,
             }
-            if let Some(written) = answers.iter().copied().collect() {
-                return written;
-            }
-            backoff.wait().await;
         }
+    }
+
+    /// Tries once to write records and sessions.
+    pub(crate) async fn try_write(&self, writes: &[Write], sessions: Vec<SessionChange>) -> Tried {
+        self.pass_gate().await;
+        let (records, sessions) =
+            tokio::join!(self.try_records(writes.iter()), self.try_sessions(sessions));
+        Tried { records, sessions }
     }
 
     /// None for what is to be tried again.
@@ -150,22 +158,20 @@ impl Store {
         answers.collect()
     }
 
-    async fn write_sessions(&self, changes: Vec<SessionChange>) {
+    /// Those that are to be tried again.
+    async fn try_sessions(&self, changes: Vec<SessionChange>) -> Vec<SessionChange> {
         let mut newest: BTreeMap<(TokenHash, LobbyCode), SessionChange> = BTreeMap::new();
         for change in changes {
             newest.insert((change.token.clone(), change.code), change);
         }
-        let writes = newest.values().map(|change| async {
-            let mut backoff = Backoff::default();
-            while let Err(RegistryError::Unavailable(_)) = self.write_session(change).await {
-                backoff.wait().await;
-            }
+        let tries = newest.into_values().map(async |change| {
+            let written = self.write_session(&change).await;
+            matches!(written, Err(RegistryError::Unavailable(_))).then_some(change)
         });
-        join_all(writes).await;
+        join_all(tries).await.into_iter().flatten().collect()
     }
 
     async fn write_session(&self, change: &SessionChange) -> Result<(), RegistryError> {
-        self.pass_gate().await;
         let token = registry_token(&change.token);
         let code = change.code.to_string();
         let written = match &change.place {
@@ -230,6 +236,7 @@ impl Store {
 
     /// Renews lobbies; nothing for each of which nothing is known.
     pub(crate) async fn touch(&self, touches: &[Touch]) -> Vec<Option<Touched>> {
+        self.pass_gate().await;
         let answers = self.registry.touch(touches).await;
         answers.into_iter().map(Result::ok).collect()
     }
@@ -302,11 +309,11 @@ impl Backoff {
     async fn wait(&mut self) {
         if self.tries == 0 {
             // The registry is away, or this node's way to it is broken.
-            warn!("what has changed can't be saved: trying on, and showing nothing new until then");
+            warn!("the registry can't be written: trying on");
         }
         let longest = (SHORTEST_BACKOFF * 2_u32.pow(self.tries.min(4))).min(LONGEST_BACKOFF);
         self.tries += 1;
-        let jitter = f64::from(chance::number()) / f64::from(u32::MAX);
+        let jitter = chance::fraction();
         tokio::time::sleep(longest.mul_f64(0.5 + jitter / 2.0)).await;
     }
 }

@@ -34,6 +34,11 @@ impl Asked {
         }
     }
 
+    /// When it was asked.
+    pub(super) fn since(&self) -> Instant {
+        self.since
+    }
+
     /// What it is called in metrics.
     pub(super) fn name(&self) -> &'static str {
         self.name

@@ -4,53 +4,50 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use chassis::trace::Span;
-use protocol::link::{Outcome, Show, ToGateway};
+use protocol::link::{Outcome, ToGateway};
 use protocol::lobby::LobbyStatus;
 use protocol::{LobbyCode, TraceParent};
 use registry::Lifetime;
 use tracing::{debug, info};
 
-use super::{Driver, Finished, Outgoing, now, spans};
+use super::{Driver, Finished, Outgoing, Table, now, spans};
 use crate::ai::Matter;
-use crate::lobby::LinkId;
-use crate::store::{Write, Written};
+use crate::chance;
+use crate::custody::{Mode, Said, Verdict};
+use crate::store::{Tried, Write, Written};
+
+/// Lobbies that are written at once: as many as Redis takes in the time that a commit may take.
+const MAX_LOBBIES: usize = 128;
 
 /// What leaves once a batch is written.
 pub(super) struct Batch {
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     began: Instant,
 }
 
 /// One lobby of it.
-struct Item {
-    code: LobbyCode,
-    epoch: u64,
+pub(super) struct Item {
+    pub(super) code: LobbyCode,
+    pub(super) epoch: u64,
     seq: u64,
-    outgoing: Vec<Outgoing>,
-    /// The picture as it was when the batch was formed: what is written, and nothing newer.
-    shows: Vec<(LinkId, Show)>,
+    /// With the picture as it was when the batch was formed: what is written, and nothing newer.
+    pub(super) outgoing: Vec<Outgoing>,
     /// Of this commit, in the trace of each move that it saves.
     spans: Vec<Span>,
 }
 
 impl Driver {
-    /// Forms a batch of what has changed, unless one is under way.
+    /// Forms a batch of what has changed, unless one is under way or it is too early for another try.
     pub(super) fn flush(&mut self) {
-        if self.committing || self.dirty.is_empty() {
+        if self.custody.mode() == Mode::Uncommitted {
+            self.let_go_uncommitted();
+        }
+        let is_held = self.batch.is_some() || !self.custody.may_try(now());
+        if is_held || self.dirty.is_empty() {
             return;
         }
-        let mut writes = Vec::new();
-        let mut sessions = Vec::new();
-        let mut items = Vec::new();
-        for code in std::mem::take(&mut self.dirty) {
-            if !self
-                .tables
-                .get(&code)
-                .is_some_and(super::Table::wants_writing)
-            {
-                self.let_out(code);
-                continue;
-            }
+        let (mut writes, mut sessions, mut items) = (Vec::new(), Vec::new(), Vec::new());
+        for code in self.next_batch() {
             let formed = catch_unwind(AssertUnwindSafe(|| self.form(code)));
             let Ok(Some((write, item))) = formed else {
                 self.broken(code, None);
@@ -65,25 +62,50 @@ impl Driver {
         if items.is_empty() {
             return;
         }
-        self.committing = true;
         let began = now();
+        self.custody.sends(began);
+        self.batch = Some(Batch { items, began });
         let store = self.store.clone();
         self.under_way.push(Box::pin(async move {
-            let written = store.write(&writes, sessions).await;
-            Finished::Batch(Batch { items, began }, written)
+            Finished::Batch(store.try_write(&writes, sessions).await)
         }));
+    }
+
+    /// What is to be written now, in turn. While the registry does not answer, one lobby tries it for
+    /// all.
+    fn next_batch(&mut self) -> Vec<LobbyCode> {
+        let most = if self.is_committing() { MAX_LOBBIES } else { 1 };
+        let first = self.next_in_batch.take();
+        let (before, from): (Vec<LobbyCode>, Vec<LobbyCode>) = self
+            .dirty
+            .iter()
+            .partition(|code| first.is_some_and(|first| **code < first));
+        let mut batch = Vec::new();
+        for code in from.into_iter().chain(before) {
+            let table = self.tables.get(&code);
+            if table.is_some_and(|table| !table.doubt.lets_commit()) {
+                continue;
+            }
+            if !table.is_some_and(Table::wants_writing) {
+                self.dirty.remove(&code);
+                self.let_out(code);
+                continue;
+            }
+            if batch.len() == most {
+                self.next_in_batch = Some(code);
+                break;
+            }
+            self.dirty.remove(&code);
+            batch.push(code);
+        }
+        batch
     }
 
     /// What is written of a lobby now, and what leaves after.
     fn form(&mut self, code: LobbyCode) -> Option<(Write, Item)> {
         let at = now();
         let table = self.tables.get_mut(&code)?;
-        let has_changed = table.lobby.seq() > table.formed;
-        let shows = if has_changed {
-            table.lobby.show(at)
-        } else {
-            Vec::new()
-        };
+        table.picture(at);
         let (epoch, seq) = (table.lobby.epoch(), table.lobby.seq());
         let write = if table.lobby.has_ended() {
             Write::Delete(table.delete(code))
@@ -102,66 +124,115 @@ impl Driver {
         let outgoing = std::mem::take(&mut table.outgoing);
         let moves = std::mem::take(&mut table.traces);
         let spans = spans::commits(&moves, &self.store.owner().node, code);
-        Some((
-            write,
-            Item {
-                code,
-                epoch,
-                seq,
-                outgoing,
-                shows,
-                spans,
-            },
-        ))
+        let item = Item {
+            code,
+            epoch,
+            seq,
+            outgoing,
+            spans,
+        };
+        Some((write, item))
     }
 
-    /// A batch is written: what waited for it leaves.
-    pub(super) fn committed(&mut self, batch: Batch, written: &[Written]) {
-        self.committing = false;
+    /// A batch was tried: what waited for it leaves, and what could not be written is tried again.
+    pub(super) fn committed(&mut self, tried: Tried) {
+        let Some(batch) = self.batch.take() else {
+            return;
+        };
         let took = now().saturating_duration_since(batch.began);
-        self.metrics.committed(took, batch.items.len());
-        for (item, written) in batch.items.into_iter().zip(written) {
-            let is_known = self.tables.get(&item.code);
-            let is_known = is_known.is_some_and(|table| table.lobby.epoch() == item.epoch);
+        let mut records = tried.records;
+        for change in tried.sessions {
+            let index = batch.items.iter().position(|item| item.code == change.code);
+            // Its lobby says nothing before the session says where its player is.
+            if let Some(Some(written)) = index.and_then(|index| records.get_mut(index))
+                && *written == Written::Saved
+                && let Some(index) = index
+            {
+                records[index] = None;
+            }
+            if let Some(table) = self.tables.get_mut(&change.code) {
+                table.sessions.insert(0, change);
+            }
+        }
+        let works = records.iter().any(Option::is_some);
+        if works {
+            self.metrics.committed(took, batch.items.len());
+        }
+        let mode = self.custody.answered(now(), works, chance::fraction());
+        for (item, written) in batch.items.into_iter().zip(records) {
+            self.item_written(item, written, batch.began);
+        }
+        if let Some(order) = mode {
+            self.obey(order);
+        }
+    }
+
+    fn item_written(&mut self, item: Item, written: Option<Written>, began: Instant) {
+        let (at, run, code) = (now(), self.run, item.code);
+        let table = self.tables.get_mut(&code);
+        // Not a newer copy, which may have taken this one's place meanwhile.
+        let Some(table) = table.filter(|table| table.lobby.epoch() == item.epoch) else {
             match written {
-                Written::Saved => {
-                    let code = item.code;
-                    self.let_go(item);
-                    if is_known {
-                        self.settle(code);
-                    }
-                }
-                Written::Relieved => {
-                    for outgoing in item.outgoing {
-                        self.bounce(outgoing);
-                    }
-                    if is_known {
-                        self.relieved(item.code);
-                    }
-                }
+                Some(Written::Saved) => self.let_go(item),
+                Some(Written::Relieved) | None => self.bounce_all(item),
+            }
+            return;
+        };
+        table.in_flight = false;
+        let said = match written {
+            None => {
+                table.is_behind = true;
+                return self.put_back(item);
+            }
+            Some(Written::Saved) => Said::Ok,
+            Some(Written::Relieved) => Said::Relieved,
+        };
+        match table.doubt.answered(at, began, run, said) {
+            Verdict::Relieved => {
+                self.bounce_all(item);
+                self.relieved(code);
+            }
+            Verdict::Unsure => {
+                // What was not asked early enough, or is not enough: the touches tell.
+                table.is_behind |= !table.doubt.lets_commit();
+                table.committed = table.committed.max(item.seq);
+                self.put_back(item);
+            }
+            Verdict::Sure => {
+                table.committed = table.committed.max(item.seq);
+                table.is_uncommitted &= table.formed > item.seq;
+                self.let_go(item);
+                self.settle(code);
             }
         }
     }
 
-    fn let_go(&mut self, item: Item) {
-        let table = self.tables.get_mut(&item.code);
-        // Not a newer copy, which may have taken this one's place meanwhile.
-        if let Some(table) = table.filter(|table| table.lobby.epoch() == item.epoch) {
-            table.in_flight = false;
-            table.committed = table.committed.max(item.seq);
+    /// What could not leave waits for the next try, before what has come since.
+    fn put_back(&mut self, item: Item) {
+        if let Some(table) = self.tables.get_mut(&item.code) {
+            table.outgoing.splice(0..0, item.outgoing);
+            self.dirty.insert(item.code);
         }
+    }
+
+    fn bounce_all(&mut self, item: Item) {
         for outgoing in item.outgoing {
-            self.send(item.code, outgoing);
+            self.bounce(outgoing);
         }
+    }
+
+    fn let_go(&mut self, item: Item) {
         // The commit ends here, and the way to the players begins.
         let traces: Vec<TraceParent> = item
             .spans
             .into_iter()
             .filter_map(|span| span.context().to_string().try_into().ok())
             .collect();
-        for (link, mut show) in item.shows {
-            show.traces.clone_from(&traces);
-            self.gateways.send(link, ToGateway::Show(show));
+        for mut outgoing in item.outgoing {
+            if let Outgoing::Show { show, .. } = &mut outgoing {
+                show.traces.clone_from(&traces);
+            }
+            self.send(item.code, outgoing);
         }
     }
 
@@ -190,10 +261,15 @@ impl Driver {
 
     /// Lets out what waits for nothing but what is saved already.
     pub(super) fn let_out(&mut self, code: LobbyCode) {
+        let is_suspended = self.is_suspended();
         let Some(table) = self.tables.get_mut(&code) else {
             return;
         };
-        if table.is_clean() {
+        if !table.doubt.lets_out() || is_suspended {
+            // Not lost sight of.
+            self.dirty.insert(code);
+        } else if table.is_clean() {
+            table.picture(now());
             for outgoing in std::mem::take(&mut table.outgoing) {
                 self.send(code, outgoing);
             }
@@ -202,8 +278,9 @@ impl Driver {
         }
     }
 
-    fn send(&mut self, code: LobbyCode, outgoing: Outgoing) {
+    pub(super) fn send(&mut self, code: LobbyCode, outgoing: Outgoing) {
         match outgoing {
+            Outgoing::Show { link, show } => self.gateways.send(link, ToGateway::Show(*show)),
             Outgoing::Answer { asked, outcome } => self.answer(&asked, outcome),
             Outgoing::Parted { to, reason } => {
                 let parted = ToGateway::Parted {

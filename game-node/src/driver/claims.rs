@@ -85,7 +85,7 @@ impl Driver {
 
     /// What needs no registry.
     fn claimed_at_once(&self, claim: &Claim) -> Option<Claimed> {
-        if self.is_draining() {
+        if self.is_draining() || self.is_suspended() {
             return Some(Claimed::Refused);
         }
         let table = self.tables.get(&claim.code)?;
@@ -118,10 +118,10 @@ impl Driver {
                 continue;
             };
             self.claims.under_way.insert(code, claim);
-            let store = self.store.clone();
+            let (store, begun) = (self.store.clone(), now());
             self.under_way.push(Box::pin(async move {
                 let claimed = store.claim(&wish).await;
-                Finished::Claimed(code, claimed)
+                Finished::Claimed(code, begun, claimed)
             }));
         }
     }
@@ -152,6 +152,7 @@ impl Driver {
     pub(super) fn claimed(
         &mut self,
         code: LobbyCode,
+        begun: Instant,
         claimed: Result<registry::Claimed, RegistryError>,
     ) {
         let Some(asked) = self.claims.under_way.remove(&code) else {
@@ -162,7 +163,7 @@ impl Driver {
         let outcome = match claimed {
             Ok(registry::Claimed::Saved {
                 epoch, seq, saved, ..
-            }) => self.take_over(&asked, (epoch, seq), saved, since),
+            }) => self.take_over(&asked, (epoch, seq), saved, (begun, since)),
             Ok(registry::Claimed::OwnedBy(_)) => Claimed::MovedOn,
             Ok(registry::Claimed::Void) => Claimed::Void,
             Ok(registry::Claimed::Gone) => Claimed::Gone,
@@ -189,7 +190,7 @@ impl Driver {
         claim: &Claim,
         (epoch, seq): (Epoch, Seq),
         saved: Bytes,
-        since: Option<Instant>,
+        (begun, since): (Instant, Option<Instant>),
     ) -> Claimed {
         let (code, at) = (claim.code, now());
         let born: Born = claim.born.parse().expect("it was claimed by that");
@@ -220,7 +221,8 @@ impl Driver {
             self.relieved(code);
         }
         lobby.own(epoch.0, seq.0);
-        let table = Table::taken_over(lobby, born, saved, seq.0, at);
+        let doubt = self.doubt_since(begun);
+        let table = Table::taken_over(lobby, born, saved, seq.0, doubt, at);
         self.tables.insert(code, table);
         self.step(code, Input::Wake(chance::draw()));
         let duration = since.map_or(std::time::Duration::ZERO, |since| {

@@ -146,7 +146,7 @@ impl Driver {
         } = creation;
         lobby.own(epoch, seq);
         info!(%code, "a lobby is open");
-        let mut table = Table::new(lobby, born, saved, seq);
+        let mut table = Table::new(lobby, born, saved, seq, self.doubt_since(asked.since()));
         table.take_in(effects, Some(&asked), asked.trace());
         self.tables.insert(code, table);
         self.after_step(code);

@@ -27,7 +27,7 @@ impl Driver {
             .into_iter()
             .filter_map(|outgoing| match outgoing {
                 Outgoing::Answer { asked, .. } => Some(asked),
-                Outgoing::Parted { .. } | Outgoing::Decide { .. } => None,
+                Outgoing::Show { .. } | Outgoing::Parted { .. } | Outgoing::Decide { .. } => None,
             });
         let undone: Vec<Asked> = undone.chain(asked.cloned()).collect();
         table.sessions.clear();

@@ -6,7 +6,8 @@ use chassis::trace::Span;
 use protocol::link::{ToGateway, ToNode};
 use tracing::{debug, info};
 
-use super::{Driver, Finished, probe};
+use super::{Driver, Finished, now, probe};
+use crate::custody::Mode;
 use crate::link::Outbox;
 use crate::lobby::{Connection, Input, LinkId};
 
@@ -48,6 +49,7 @@ impl Driver {
             debug!("the own probe is linked");
         } else {
             info!(gateway = name, "a gateway is linked");
+            self.custody.linked(link, name.clone());
         }
         self.gateways.0.insert(link, Gateway { name, outbox });
         let owner = self.store.owner();
@@ -60,6 +62,9 @@ impl Driver {
             },
         );
         self.gateways.send(link, self.status());
+        if self.custody.mode() == Mode::HandingOver {
+            self.hand_to(Some(link));
+        }
     }
 
     /// Whether it is this node that tries itself at its start: nothing for the log of every day.
@@ -75,6 +80,7 @@ impl Driver {
                 info!(gateway = gateway.name, "a gateway is linked no more");
             }
         }
+        self.custody.unlinked(link);
         self.creations.link_lost(link);
         self.for_each_table(|driver, code| {
             if driver
@@ -94,7 +100,10 @@ impl Driver {
         match message {
             // It has said that already.
             ToNode::Hello { .. } => {}
-            ToNode::Ping { nonce, .. } => self.gateways.send(link, ToGateway::Pong { nonce }),
+            ToNode::Ping { nonce, registry } => {
+                self.custody.heard(now(), link, registry);
+                self.gateways.send(link, ToGateway::Pong { nonce });
+            }
             ToNode::Probe { request } => self.probe(link, request),
             ToNode::Inspect { request, code } => {
                 let table = self.tables.get(&code);

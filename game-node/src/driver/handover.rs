@@ -4,6 +4,7 @@
 //! until the registry's answer is known: nothing is answered, shown or done, since another may own it.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use protocol::LobbyCode;
 use protocol::link::{Outcome, Parting, ToGateway};
@@ -36,7 +37,7 @@ impl Handovers {
 impl Driver {
     /// Releases what is to leave and has nothing more to say.
     pub(super) fn hand_over(&mut self) {
-        if self.handovers.under_way >= MAX_AT_ONCE {
+        if self.handovers.under_way >= MAX_AT_ONCE || !self.is_committing() {
             return;
         }
         let drains = self.is_draining() && self.is_relieved_by_another();
@@ -58,7 +59,10 @@ impl Driver {
             self.handovers.wanted.remove(&code);
             return;
         };
-        let may_leave = table.is_clean() && table.outgoing.is_empty() && !table.lobby.has_ended();
+        let may_leave = table.is_clean()
+            && table.doubt.lets_out()
+            && table.outgoing.is_empty()
+            && !table.lobby.has_ended();
         if table.giving.is_frozen() || !may_leave {
             return;
         }
@@ -70,21 +74,30 @@ impl Driver {
             epoch: Epoch(table.lobby.epoch()),
             seq: Seq(table.committed),
         };
-        let store = self.store.clone();
+        let (store, begun) = (self.store.clone(), now());
         self.under_way.push(Box::pin(async move {
             let released = store.release(&release).await;
-            Finished::Released(code, release.epoch, released)
+            Finished::Released(code, release.epoch, begun, released)
         }));
     }
 
     /// The registry has answered to a release.
-    pub(super) fn released(&mut self, code: LobbyCode, epoch: Epoch, released: Released) {
+    pub(super) fn released(
+        &mut self,
+        code: LobbyCode,
+        epoch: Epoch,
+        begun: Instant,
+        released: Released,
+    ) {
         self.handovers.under_way -= 1;
         let table = self.tables.get(&code);
         if table.is_none_or(|table| table.lobby.epoch() != epoch.0) {
             return;
         }
+        let is_stale = table.is_some_and(|table| table.doubt.is_older(begun));
         match released {
+            // Asked before it came into doubt: what is there now is asked for anew.
+            _ if is_stale => self.keep(code),
             Released::Ok => {
                 info!(%code, "handed a lobby over");
                 self.counts.handed_over += 1;
@@ -174,6 +187,6 @@ impl Driver {
     /// That release is answered.
     pub(super) fn is_answered(&mut self, code: LobbyCode, released: Released) {
         let epoch = Epoch(self.tables[&code].lobby.epoch());
-        self.released(code, epoch, released);
+        self.released(code, epoch, now(), released);
     }
 }

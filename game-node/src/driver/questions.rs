@@ -8,14 +8,15 @@ use crate::lobby::LinkId;
 
 impl Driver {
     pub(super) fn question(&self, link: LinkId, request: u64, question: &Question) {
+        let suspended = self.is_suspended();
         let known = match question {
             Question::Lobby(code) => {
                 let table = self.tables.get_key_value(code);
-                table.and_then(|(code, table)| known(*code, table, None))
+                table.and_then(|(code, table)| known(*code, table, None, suspended))
             }
             Question::Session(token) => self.tables.iter().find_map(|(code, table)| {
                 let person = table.lobby.known(token)?;
-                known(*code, table, Some(person))
+                known(*code, table, Some(person), suspended)
             }),
         };
         self.gateways
@@ -23,13 +24,18 @@ impl Driver {
     }
 }
 
-fn known(code: LobbyCode, table: &Table, person: Option<KnownPerson>) -> Option<Known> {
+fn known(
+    code: LobbyCode,
+    table: &Table,
+    person: Option<KnownPerson>,
+    suspended: bool,
+) -> Option<Known> {
     let is_there = !table.lobby.has_ended() && !table.giving.is_frozen();
     is_there.then(|| Known {
         code,
         born: table.born.to_string(),
         epoch: table.lobby.epoch(),
-        suspended: false,
+        suspended,
         person,
     })
 }

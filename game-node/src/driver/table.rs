@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use chassis::trace::TraceContext;
 use protocol::LobbyCode;
-use protocol::link::{Outcome, Parting};
+use protocol::link::{Outcome, Parting, Show};
 use registry::{Born, Delete, Epoch};
 use rules::Seat;
 use tokio_util::time::DelayQueue;
@@ -13,8 +13,8 @@ use tokio_util::time::delay_queue::Key;
 
 use super::asks::Asked;
 use super::spans::MAX_TRACES;
-use crate::custody::Giving;
-use crate::lobby::{Census, Connection, Effect, Input, Lobby, SessionChange};
+use crate::custody::{Doubt, Giving};
+use crate::lobby::{Census, Connection, Effect, Input, LinkId, Lobby, SessionChange};
 
 /// See the module.
 #[expect(
@@ -40,6 +40,12 @@ pub(super) struct Table {
     pub(super) has_accepted_input: bool,
     /// What the newest commit saves: where the lobby goes on from after a fault.
     pub(super) saved: Bytes,
+    /// The seq of the newest picture that was made.
+    pub(super) pictured: u64,
+    /// It was shown without being saved, and is not saved yet.
+    pub(super) is_uncommitted: bool,
+    /// Whether another may own it by now.
+    pub(super) doubt: Doubt,
     /// Whether it is being given up.
     pub(super) giving: Giving,
     /// What has come since it was frozen.
@@ -67,6 +73,11 @@ pub(super) struct Timer {
 /// What leaves a lobby for outside.
 #[derive(Debug)]
 pub(super) enum Outgoing {
+    /// What everybody of one link sees.
+    Show {
+        link: LinkId,
+        show: Box<Show>,
+    },
     Answer {
         asked: Asked,
         outcome: Outcome,
@@ -84,7 +95,13 @@ pub(super) enum Outgoing {
 
 impl Table {
     /// A lobby whose state with this seq is saved.
-    pub(super) fn new(lobby: Lobby, born: Born, saved: Bytes, committed: u64) -> Self {
+    pub(super) fn new(
+        lobby: Lobby,
+        born: Born,
+        saved: Bytes,
+        committed: u64,
+        doubt: Doubt,
+    ) -> Self {
         Self {
             lobby,
             born,
@@ -96,6 +113,9 @@ impl Table {
             is_behind: false,
             has_accepted_input: true,
             saved,
+            pictured: committed,
+            is_uncommitted: false,
+            doubt,
             giving: Giving::default(),
             meanwhile: Vec::new(),
             starting: Vec::new(),
@@ -115,12 +135,13 @@ impl Table {
         born: Born,
         saved: Bytes,
         committed: u64,
+        doubt: Doubt,
         now: Instant,
     ) -> Self {
         Self {
             has_accepted_input: false,
             since: Some(now),
-            ..Self::new(lobby, born, saved, committed)
+            ..Self::new(lobby, born, saved, committed, doubt)
         }
     }
 
@@ -162,6 +183,23 @@ impl Table {
             (Input::Ask { wish, .. }, Some(_)) => self.lobby.seat_of(&wish.person.player),
             _ => self.lobby.to_act(),
         }
+    }
+
+    /// Makes the newest picture, unless it is made or an earlier one still waits: then that comes
+    /// first, and this one once it has left.
+    pub(super) fn picture(&mut self, now: Instant) {
+        let mut outgoing = self.outgoing.iter();
+        let waits = outgoing.any(|outgoing| matches!(outgoing, Outgoing::Show { .. }));
+        if waits || self.lobby.seq() <= self.pictured {
+            return;
+        }
+        self.pictured = self.lobby.seq();
+        let shows = self.lobby.show(now).into_iter();
+        self.outgoing
+            .extend(shows.map(|(link, show)| Outgoing::Show {
+                link,
+                show: Box::new(show),
+            }));
     }
 
     /// Whether the registry does not have the newest state, nor will have by what is under way.

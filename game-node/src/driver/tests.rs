@@ -1,10 +1,12 @@
 //! The driver on a paused clock, with the in-process registry and gateways in memory.
 
 mod claims;
+mod doubts;
 mod handover;
 mod harness;
 mod load;
 mod records;
+mod suspension;
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use protocol::lobby::LobbyStatus;
 use protocol::{LobbyCode, PlayerId};
-use registry::{Seq, Session, State, Touch, Touched};
+use registry::{Session, State};
 use tracing::debug;
 
 use super::{Driver, Finished, now};
@@ -44,6 +44,18 @@ impl Rounds {
             reading_sessions: false,
         }
     }
+
+    pub(super) fn is_touching(&self) -> bool {
+        self.touching
+    }
+
+    pub(super) fn begin_touch(&mut self) {
+        self.touching = true;
+    }
+
+    pub(super) fn end_touch(&mut self) {
+        self.touching = false;
+    }
 }
 
 /// Whether a round is due; then the next one is set.
@@ -59,73 +71,19 @@ impl Driver {
     /// Once a second.
     pub(super) fn tick(&mut self) {
         self.alive.beat();
+        self.look_at_the_clock();
         let at = now();
         if is_due(&mut self.rounds.next_touch, TOUCH_EVERY, at) && !self.rounds.touching {
             self.touch();
         }
+        self.touch_in_doubt();
+        self.keep_trying();
         let every = self.rounds.sessions_every;
         if is_due(&mut self.rounds.next_sessions, every, at) && !self.rounds.reading_sessions {
             self.look_for_sessions(at);
         }
         self.tell_presence();
         self.look_around();
-    }
-
-    fn touch(&mut self) {
-        let owner = self.store.owner();
-        let living = self.tables.iter().filter(|(_, table)| table.is_touched());
-        let touches = living.map(|(code, table)| Touch {
-            code: code.to_string(),
-            born: table.born,
-            epoch: registry::Epoch(table.lobby.epoch()),
-            owner: owner.clone(),
-            seq: Seq(table.committed),
-        });
-        let touches: Vec<Touch> = touches.collect();
-        if touches.is_empty() {
-            return;
-        }
-        let codes: Vec<LobbyCode> = self
-            .tables
-            .iter()
-            .filter(|(_, table)| table.is_touched())
-            .map(|(code, _)| *code)
-            .collect();
-        let listed = self.tables.iter().filter(|(_, table)| table.is_listed);
-        let listed: Vec<LobbyCode> = listed.map(|(code, _)| *code).collect();
-        self.rounds.touching = true;
-        let store = self.store.clone();
-        self.under_way.push(Box::pin(async move {
-            store.list(listed, Vec::new()).await;
-            let answers = store.touch(&touches).await;
-            Finished::Touched(codes.into_iter().zip(answers).collect())
-        }));
-    }
-
-    pub(super) fn touched(&mut self, touched: Vec<(LobbyCode, Option<Touched>)>) {
-        self.rounds.touching = false;
-        for (code, touched) in touched {
-            match touched {
-                Some(Touched::Behind) => {
-                    if let Some(table) = self.tables.get_mut(&code) {
-                        debug!(%code, "the registry has an older state: committing anew");
-                        table.is_behind = true;
-                        self.dirty.insert(code);
-                    }
-                }
-                Some(Touched::Relieved) => {
-                    if self
-                        .tables
-                        .get(&code)
-                        .is_some_and(|table| !table.lobby.has_ended())
-                    {
-                        self.relieved(code);
-                    }
-                }
-                // Nothing is known: the registry is away, and the next round asks again.
-                Some(Touched::Ok) | None => {}
-            }
-        }
     }
 
     fn look_for_sessions(&mut self, at: Instant) {
@@ -195,6 +153,8 @@ impl Driver {
     pub(super) fn tell_presence(&mut self) {
         let (census, lobbies) = (self.census, self.tables.len());
         let accepting_games = self.standing.accepting_games;
+        let is_suspended = self.is_suspended();
+        let uncommitted = u32::try_from(self.uncommitted()).unwrap_or(u32::MAX);
         self.membership.update(|own| {
             own.players = census.players;
             own.lobbies = u32::try_from(lobbies).unwrap_or(u32::MAX);
@@ -203,6 +163,8 @@ impl Driver {
             own.accepting_games = accepting_games;
             own.handed_over = self.counts.handed_over;
             own.taken_over = self.counts.taken_over;
+            own.suspended = if is_suspended { own.lobbies } else { 0 };
+            own.uncommitted = uncommitted;
         });
         self.health.set(crate::health::Snapshot {
             lobbies,
@@ -210,6 +172,8 @@ impl Driver {
             load: self.load,
             accepting_games,
             counts: self.counts,
+            is_suspended,
+            uncommitted,
             ai_links: self.bridge.load(),
             ai_counters: self.bridge.counters(),
         });
@@ -248,6 +212,7 @@ impl Driver {
             .filter(|node| node.id != *own && node.state == State::Ready);
         self.others_accept_games = others.any(|node| node.accepting_games);
         let surroundings = Surroundings {
+            saved: self.surroundings.saved,
             ai_available: self.bridge.is_available(),
             accepting_games: self.standing.accepting_games || self.others_accept_games,
         };

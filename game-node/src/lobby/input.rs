@@ -63,10 +63,22 @@ pub struct Wish {
 }
 
 /// What a lobby shows of the world around it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surroundings {
     /// Whether an AI node is there to decide.
     pub ai_available: bool,
     /// Whether any game node takes new games.
     pub accepting_games: bool,
+    /// Whether what happens here is saved before it is shown.
+    pub saved: bool,
+}
+
+impl Default for Surroundings {
+    fn default() -> Self {
+        Self {
+            ai_available: false,
+            accepting_games: false,
+            saved: true,
+        }
+    }
 }

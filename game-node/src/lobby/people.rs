@@ -151,6 +151,13 @@ impl Lobby {
         self.people().chain(owners).map(change).collect()
     }
 
+    /// What the sessions of all people say while this lobby is.
+    pub fn sessions(&self) -> Vec<SessionChange> {
+        let owners = self.places.iter().filter_map(Place::owner);
+        let change = |person: &Person| self.session_change(person, SessionPlace::Here(None));
+        self.people().chain(owners).map(change).collect()
+    }
+
     /// Everybody who is not here but still belongs here, the owners of replaced seats included.
     pub fn absent(&self, now: Instant) -> Vec<Absent> {
         let owners = self.places.iter().filter_map(Place::owner);

@@ -115,7 +115,7 @@ impl Lobby {
             max_players: u8::try_from(MAX_SEATS).expect("few"),
             ai_available: self.surroundings.ai_available,
             accepting_games: self.surroundings.accepting_games,
-            saved: true,
+            saved: self.surroundings.saved,
         }
     }
 }

@@ -92,6 +92,7 @@ impl Table {
         let surroundings = Surroundings {
             ai_available: true,
             accepting_games: true,
+            saved: true,
         };
         let (mut lobby, _) = Lobby::found(now, founding, surroundings, PACE);
         lobby.own(5, 100);

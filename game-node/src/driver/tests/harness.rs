@@ -9,8 +9,8 @@ use chassis::environment::Limit;
 use chassis::{Metrics, Process};
 use protocol::decide;
 use protocol::link::{
-    Ask, Claim, Claimed, Known, Outcome, Parting, Question, Receiver, Request, Show, ToGateway,
-    ToNode,
+    Ask, Claim, Claimed, Handed, Known, Outcome, Parting, Question, Receiver, Request, Show, Sight,
+    ToGateway, ToNode,
 };
 use protocol::parts::{WaitingEvents, full_state};
 use protocol::server::LoadLevel;
@@ -209,7 +209,11 @@ impl World {
     }
 
     pub(super) fn gateway(&self, link: u64) -> Gateway {
-        Gateway::new(link, self.inbox.clone())
+        self.gateway_called(link, "gateway")
+    }
+
+    pub(super) fn gateway_called(&self, link: u64, name: &str) -> Gateway {
+        Gateway::new(link, name, self.inbox.clone())
     }
 
     pub(super) fn ai(&self, link: u64) -> Ai {
@@ -274,18 +278,20 @@ pub(super) struct Gateway {
     pub(super) probed: Vec<(u64, Option<String>)>,
     pub(super) claimed: Vec<(u64, Claimed)>,
     pub(super) known: Vec<(u64, Option<Known>)>,
+    pub(super) handed: Vec<(LobbyCode, Handed)>,
+    pub(super) commits_again: bool,
     pub(super) level: Option<LoadLevel>,
     pub(super) accepting: Option<bool>,
     states: BTreeMap<ConnectionId, Vec<Value>>,
 }
 
 impl Gateway {
-    fn new(link: u64, inbox: mpsc::Sender<FromLink>) -> Self {
+    fn new(link: u64, name: &str, inbox: mpsc::Sender<FromLink>) -> Self {
         let link = LinkId(link);
         let (outbox, queue) = outbox();
         let up = FromLink::GatewayUp {
             link,
-            gateway: "gateway".to_owned(),
+            gateway: name.to_owned(),
             outbox,
         };
         inbox.try_send(up).unwrap();
@@ -301,6 +307,8 @@ impl Gateway {
             probed: Vec::new(),
             claimed: Vec::new(),
             known: Vec::new(),
+            handed: Vec::new(),
+            commits_again: false,
             level: None,
             accepting: None,
             states: BTreeMap::new(),
@@ -349,6 +357,10 @@ impl Gateway {
         });
     }
 
+    pub(super) fn pings(&self, registry: Sight) {
+        self.says(ToNode::Ping { nonce: 0, registry });
+    }
+
     pub(super) fn probes(&self, request: u64) {
         self.says(ToNode::Probe { request });
     }
@@ -371,7 +383,7 @@ impl Gateway {
             born: record.born.to_string(),
             epoch: record.epoch.0,
             seq: record.seq.0,
-            handed: None,
+            handed: self.handed.last().map(|(_, handed)| handed.clone()),
             void_after_ms: u64::MAX,
         };
         self.says(ToNode::Claim {
@@ -460,7 +472,9 @@ impl Gateway {
             loop {
                 match self.queue.recv().await {
                     // Not of a lobby.
-                    Some(ToGateway::Hello { .. } | ToGateway::Status { .. }) => {}
+                    Some(
+                        ToGateway::Hello { .. } | ToGateway::Status { .. } | ToGateway::Pong { .. },
+                    ) => {}
                     other => return other,
                 }
             }
@@ -486,11 +500,9 @@ impl Gateway {
             } => {
                 (self.level, self.accepting) = (Some(level), Some(accepting_games));
             }
-            ToGateway::Hello { .. }
-            | ToGateway::Pong { .. }
-            | ToGateway::Inspected { .. }
-            | ToGateway::HandsOver { .. }
-            | ToGateway::CommitsAgain => {}
+            ToGateway::Hello { .. } | ToGateway::Pong { .. } | ToGateway::Inspected { .. } => {}
+            ToGateway::HandsOver { lobbies } => self.handed.extend(lobbies),
+            ToGateway::CommitsAgain => self.commits_again = true,
         }
     }
 
@@ -568,7 +580,7 @@ impl Manual {
     }
 
     pub(super) fn gateway(&self, link: u64) -> Gateway {
-        Gateway::new(link, self.ends.inbox.clone())
+        Gateway::new(link, "gateway", self.ends.inbox.clone())
     }
 
     /// Takes in what has come, and commits nothing.

@@ -171,7 +171,7 @@ async fn a_lobby_that_another_has_claimed_is_dropped_and_its_people_are_sent_on(
     }
 }
 
-async fn claimed_by_another(registry: &registry::Registry) {
+pub(super) async fn claimed_by_another(registry: &registry::Registry) {
     let record = registry.owner(CODE).await.unwrap().unwrap();
     let owner = Owner {
         node: NodeId::new("game-other").unwrap(),

@@ -1,0 +1,194 @@
+//! What happens to all lobbies while the registry does not answer, and when it does again.
+
+use protocol::LobbyCode;
+use protocol::limit::MAX_LINK_FRAME_BYTES;
+use protocol::link::{Handed, ToGateway};
+use tracing::{info, warn};
+
+use super::batch::status_word;
+use super::{Driver, Outgoing, Table, now};
+use crate::custody::{Mode, Order};
+use crate::lobby::{Input, LinkId};
+
+/// Room in a frame for what is not a lobby, and in a lobby's part for what is not its state.
+const FRAME_RESERVE_BYTES: usize = 1024;
+
+impl Driver {
+    /// Does whatever follows from how the registry and the gateways fare by now.
+    pub(super) fn keep_custody(&mut self) {
+        while let Some(order) = self.custody.decide(now()) {
+            self.obey(order);
+        }
+    }
+
+    pub(super) fn obey(&mut self, order: Order) {
+        match order {
+            Order::Suspend => {
+                // The registry is away, or this node's way to it is broken.
+                warn!("what has changed can't be saved: nothing new is shown until it can");
+                self.tell_presence();
+            }
+            Order::GoOn => {
+                // No gateway reaches it either, so nobody can take these lobbies over.
+                warn!("the registry is away for everybody: the games go on unsaved");
+                self.surroundings.saved = false;
+                self.tell_surroundings();
+                self.let_go_uncommitted();
+            }
+            Order::Doubt => self
+                .tables
+                .values_mut()
+                .for_each(|table| table.doubt.alone()),
+            Order::HandOver => {
+                // Redis or the network between: the gateways' other nodes go on with the games.
+                warn!(
+                    lobbies = self.tables.len(),
+                    "this node alone can't save: it hands its lobbies to its gateways"
+                );
+                self.hand_to(None);
+            }
+            Order::CommitAnew { handed_over } => self.commit_anew(handed_over),
+        }
+    }
+
+    /// The registry answers again: it gets everything before anybody sees anything.
+    fn commit_anew(&mut self, handed_over: bool) {
+        info!(
+            lobbies = self.tables.len(),
+            "committing again: everything anew"
+        );
+        if handed_over {
+            self.gateways.send_to_all(&ToGateway::CommitsAgain);
+        }
+        self.surroundings.saved = true;
+        self.tell_surroundings();
+        self.for_each_table(Self::write_anew);
+        self.tell_presence();
+    }
+
+    /// The lobby and the sessions of its people are written whatever the registry has of them.
+    pub(super) fn write_anew(&mut self, code: LobbyCode) {
+        let Some(table) = self.tables.get_mut(&code) else {
+            return;
+        };
+        if !table.giving.is_frozen() && !table.lobby.has_ended() {
+            table.is_behind = true;
+            table.sessions.extend(table.lobby.sessions());
+            self.dirty.insert(code);
+        }
+    }
+
+    /// While the registry does not answer, something must try it: any lobby will do.
+    pub(super) fn keep_trying(&mut self) {
+        if self.is_committing() || self.batch.is_some() {
+            return;
+        }
+        let wants = |code: &LobbyCode| self.tables.get(code).is_some_and(Table::wants_writing);
+        if self.dirty.iter().any(wants) {
+            return;
+        }
+        if let Some((code, table)) = self.tables.iter_mut().next() {
+            table.is_behind = true;
+            self.dirty.insert(*code);
+        } else if let Some(order) = self.custody.touched() {
+            // Nothing is here that could not be saved.
+            self.obey(order);
+        }
+    }
+
+    fn tell_surroundings(&mut self) {
+        let surroundings = self.surroundings;
+        self.for_each_table(|driver, code| {
+            driver.step(code, Input::Surroundings(surroundings));
+        });
+    }
+
+    /// Going on uncommitted: lets out what waits for a commit, and keeps in mind that it was none.
+    pub(super) fn let_go_uncommitted(&mut self) {
+        let items = self.batch.iter_mut().flat_map(|batch| &mut batch.items);
+        let waiting: Vec<(LobbyCode, u64, Vec<Outgoing>)> = items
+            .map(|item| (item.code, item.epoch, std::mem::take(&mut item.outgoing)))
+            .collect();
+        for (code, epoch, outgoing) in waiting {
+            let table = self.tables.get_mut(&code);
+            if let Some(table) = table.filter(|table| table.lobby.epoch() == epoch) {
+                table.outgoing.splice(0..0, outgoing);
+                self.dirty.insert(code);
+            }
+        }
+        let codes: Vec<LobbyCode> = self.dirty.iter().copied().collect();
+        for code in codes {
+            self.show_uncommitted(code);
+        }
+    }
+
+    fn show_uncommitted(&mut self, code: LobbyCode) {
+        let at = now();
+        let Some(table) = self.tables.get_mut(&code) else {
+            return;
+        };
+        let is_held = !table.doubt.lets_out() || table.giving.is_frozen();
+        if is_held || (table.outgoing.is_empty() && table.lobby.seq() <= table.pictured) {
+            return;
+        }
+        table.picture(at);
+        // A lobby that breaks goes on from what was shown.
+        table.saved = table.lobby.save(at).into();
+        table.formed = table.lobby.seq();
+        (table.is_behind, table.is_uncommitted) = (true, true);
+        for outgoing in std::mem::take(&mut table.outgoing) {
+            self.send(code, outgoing);
+        }
+    }
+
+    /// Hands all lobbies to one gateway, or to all of them.
+    pub(super) fn hand_to(&mut self, link: Option<LinkId>) {
+        let at = now();
+        let mut size = FRAME_RESERVE_BYTES;
+        let mut frames = vec![Vec::new()];
+        for (code, table) in &self.tables {
+            if table.giving.is_frozen() || table.lobby.has_ended() {
+                continue;
+            }
+            let handed = Handed {
+                epoch: table.lobby.epoch(),
+                seq: table.lobby.seq(),
+                born: table.born.to_string(),
+                status: status_word(table.lobby.status()).to_owned(),
+                saved: table.lobby.save(at).into(),
+            };
+            // A byte takes up to two where bytes are written as numbers.
+            let bytes = 2 * handed.saved.len() + FRAME_RESERVE_BYTES;
+            if size + bytes > MAX_LINK_FRAME_BYTES {
+                frames.push(Vec::new());
+                size = FRAME_RESERVE_BYTES;
+            }
+            size += bytes;
+            if let Some(frame) = frames.last_mut() {
+                frame.push((*code, handed));
+            }
+        }
+        for lobbies in frames {
+            let message = ToGateway::HandsOver { lobbies };
+            match link {
+                Some(link) => self.gateways.send(link, message),
+                None => self.gateways.send_to_all(&message),
+            }
+        }
+    }
+
+    /// Lobbies that were shown without being saved.
+    pub(super) fn uncommitted(&self) -> usize {
+        let tables = self.tables.values();
+        tables.filter(|table| table.is_uncommitted).count()
+    }
+
+    /// Whether this node is the owner that others may ask for a lobby: it shows what it does.
+    pub(super) fn is_suspended(&self) -> bool {
+        self.custody.mode().is_suspended()
+    }
+
+    pub(super) fn is_committing(&self) -> bool {
+        self.custody.mode() == Mode::Committing
+    }
+}

@@ -1,0 +1,63 @@
+//! A loop that has not run for a while shows nothing before it knows what is still its own.
+
+use super::records::claimed_by_another;
+use super::*;
+
+async fn settled(world: &World) -> Gateway {
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    gateway
+        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
+        .await;
+    gateway
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_woken_owner_drops_what_another_has_claimed_before_it_shows_anything() {
+    let world = World::start();
+    let mut gateway = settled(&world).await;
+    let seen = gateway.seen(0).len();
+    claimed_by_another(&world.registry).await;
+    let refused = gateway.asks(0, Request::ReturnToLobby);
+    let asked = gateway.asks(0, ADD_AI);
+    tokio::time::advance(Duration::from_secs(3)).await;
+    assert_eq!(gateway.answered(refused).await, Outcome::NotOwner);
+    assert_eq!(gateway.answered(asked).await, Outcome::NotOwner);
+    gateway
+        .until(|gateway| {
+            gateway
+                .partings
+                .contains(&(connection(0, 1), Parting::Moved))
+        })
+        .await;
+    assert_eq!(gateway.seen(0).len(), seen);
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_doubt_not_even_a_refusal_leaves_before_the_registry_has_said_ok() {
+    let world = World::start();
+    let mut gateway = settled(&world).await;
+    world.shut();
+    tokio::time::advance(Duration::from_secs(3)).await;
+    let refused = gateway.asks(0, Request::ReturnToLobby);
+    gateway.hears_nothing_for(Duration::from_secs(3)).await;
+    world.open();
+    let answer = gateway.answered(refused).await;
+    assert_eq!(code_of(&answer), Some(ErrorCode::NotFinished));
+    gateway.done(0, ADD_AI).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_before_the_gap_is_not_acted_on() {
+    let world = World::start();
+    let mut gateway = settled(&world).await;
+    let seen = gateway.seen(0).len();
+    world.shut();
+    let added = gateway.asks(0, ADD_AI);
+    gateway.hears_nothing_for(Duration::from_millis(100)).await;
+    tokio::time::advance(Duration::from_secs(3)).await;
+    claimed_by_another(&world.registry).await;
+    world.open();
+    assert_eq!(gateway.answered(added).await, Outcome::NotOwner);
+    assert_eq!(gateway.seen(0).len(), seen);
+}
