@@ -43,6 +43,7 @@ pub(super) struct Resolver {
     /// Nodes that can't read what is saved.
     unreadable: BTreeSet<NodeId>,
     asked_at: Option<Instant>,
+    began: Instant,
     idle_since: Option<Instant>,
 }
 
@@ -63,6 +64,7 @@ impl Resolver {
             wanted: None,
             unreadable: BTreeSet::new(),
             asked_at: None,
+            began: clock::now(),
             idle_since: None,
         }
     }
@@ -71,7 +73,6 @@ impl Resolver {
     pub(super) async fn run(mut self, found: watch::Sender<Option<Whereabouts>>) {
         let span = tracing::debug_span!("search", lobby = %self.code);
         async {
-            let began = clock::now();
             let answer = loop {
                 if self.is_idle(&found) {
                     break None;
@@ -83,7 +84,7 @@ impl Resolver {
             };
             // Whoever comes from now on begins a new search.
             self.gateway.end_search(self.code);
-            let took = clock::now().saturating_duration_since(began);
+            let took = clock::now().saturating_duration_since(self.began);
             self.gateway.metrics.resolved(answer.as_ref(), took);
             debug!(?answer, ?took, "searched");
             found.send_replace(answer);

@@ -1,6 +1,6 @@
 //! Asking nodes whether they hold the lobby, and to take it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chassis::clock;
 use protocol::link::{Claim, Claimed, Handed};
@@ -71,13 +71,12 @@ impl Resolver {
     }
 
     async fn claim_around(&mut self, claim: Claim, why: Why) -> Step {
-        let began = clock::now();
-        let nodes = in_order(self.code, self.gateway.links.claimants(began));
+        let nodes = in_order(self.code, self.gateway.links.claimants(clock::now()));
         for node in nodes {
             if self.unreadable.contains(&node) {
                 continue;
             }
-            if let Some(step) = self.claim_by(&node, claim.clone(), why, began).await {
+            if let Some(step) = self.claim_by(&node, claim.clone(), why).await {
                 return step;
             }
         }
@@ -85,13 +84,7 @@ impl Resolver {
     }
 
     /// None if the next node is to be asked.
-    async fn claim_by(
-        &mut self,
-        node: &NodeId,
-        mut claim: Claim,
-        why: Why,
-        began: Instant,
-    ) -> Option<Step> {
+    async fn claim_by(&mut self, node: &NodeId, mut claim: Claim, why: Why) -> Option<Step> {
         let gateway = std::sync::Arc::clone(&self.gateway);
         let _permit = gateway.routes.claims.acquire().await.ok()?;
         // It may have waited for its turn.
@@ -107,7 +100,8 @@ impl Resolver {
         gateway.metrics.claimed(why, outcome.as_ref(), took);
         Some(match outcome {
             Some(Claimed::Owned { epoch }) => {
-                let after_ms = clock::milliseconds(clock::now().saturating_duration_since(began));
+                let after = clock::now().saturating_duration_since(self.began);
+                let after_ms = clock::milliseconds(after);
                 let why = why.as_str();
                 info!(lobby = %self.code, %node, why, after_ms, "taken over");
                 self.owned(node, epoch)
