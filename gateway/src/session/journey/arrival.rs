@@ -178,6 +178,10 @@ impl Session {
     /// There is nothing to go back to.
     pub(in crate::session) fn forget_table(&mut self) {
         let goal = self.journey.take().map(|journey| journey.goal);
+        if let Some(place) = self.place.clone() {
+            // A node that still shows it, against the record's word, shows it to nobody here.
+            self.detach_from(place);
+        }
         self.leave_place();
         let Some(Goal::Return { code, .. }) = goal else {
             return;
