@@ -12,6 +12,8 @@ mod support;
 mod ai;
 #[path = "system/complete_games.rs"]
 mod complete_games;
+#[path = "system/faults/faults.rs"]
+mod faults;
 #[path = "system/front_door.rs"]
 mod front_door;
 #[path = "system/leaving.rs"]

@@ -7,9 +7,18 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use protocol::ErrorCode;
 use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::run::Pause;
 
 /// Longest latency that is told apart from longer ones, in microseconds: twice the patience of a player.
 const LONGEST_MICROSECONDS: u64 = 60_000_000;
+
+/// A move that takes longer is a pause, which is kept: several times what a busy server takes.
+const NOTICEABLE: Duration = Duration::from_millis(30);
+
+/// Pauses that are kept; a run in which everything is slow needs no more.
+const MAX_PAUSES: usize = 100_000;
 
 /// The result of a run without a fault.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -94,9 +103,11 @@ impl fmt::Display for Report {
 #[derive(Debug)]
 pub(crate) struct Tally {
     latency: Histogram<u64>,
+    pub(crate) pauses: Vec<Pause>,
     pub(crate) states: u64,
+    pub(crate) games_running: u32,
     pub(crate) games_finished: u64,
-    pub(crate) games_unfinished: u64,
+    games_unfinished: u64,
     pub(crate) reconnects: u64,
     errors: BTreeMap<ErrorCode, u64>,
 }
@@ -106,7 +117,9 @@ impl Tally {
         Self {
             latency: Histogram::new_with_bounds(1, LONGEST_MICROSECONDS, 3)
                 .expect("three digits of a minute fit"),
+            pauses: Vec::new(),
             states: 0,
+            games_running: 0,
             games_finished: 0,
             games_unfinished: 0,
             reconnects: 0,
@@ -114,9 +127,30 @@ impl Tally {
         }
     }
 
-    pub(crate) fn moved(&mut self, latency: Duration) {
-        let microseconds = u64::try_from(latency.as_micros()).unwrap_or(LONGEST_MICROSECONDS);
+    pub(crate) fn moved(&mut self, table: u32, begun: Instant) {
+        let took = self.waited(table, begun);
+        let microseconds = u64::try_from(took.as_micros()).unwrap_or(LONGEST_MICROSECONDS);
         self.latency.saturating_record(microseconds);
+    }
+
+    pub(crate) fn game_begun(&mut self) {
+        self.games_running += 1;
+    }
+
+    /// False: the time was over first.
+    pub(crate) fn game_ended(&mut self, to_the_end: bool) {
+        self.games_running -= 1;
+        self.games_finished += u64::from(to_the_end);
+        self.games_unfinished += u64::from(!to_the_end);
+    }
+
+    /// For a move of one of these players, or of an AI seat.
+    pub(crate) fn waited(&mut self, table: u32, begun: Instant) -> Duration {
+        let took = begun.elapsed();
+        if took >= NOTICEABLE && self.pauses.len() < MAX_PAUSES {
+            self.pauses.push(Pause { table, begun, took });
+        }
+        took
     }
 
     pub(crate) fn refused(&mut self, code: ErrorCode) {

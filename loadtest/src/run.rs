@@ -1,13 +1,13 @@
 //! Many tables at once, until the games or the time are over, or the first fault.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use protocol::player::SetOptions;
 use rules::SeatCount;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::player::PlayerError;
@@ -58,6 +58,17 @@ fn seat_name(seat: Option<&usize>) -> String {
     seat.map_or("all seats".to_owned(), |seat| format!("seat {seat}"))
 }
 
+/// A move, of one of these players or of an AI seat, that took its table noticeably long: something happened meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Pause {
+    /// From 0.
+    pub table: u32,
+    /// When it was sent, or an AI's began to be waited for.
+    pub begun: Instant,
+    /// Until every player of the table had the new state.
+    pub took: Duration,
+}
+
 /// What all tables share.
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -65,10 +76,24 @@ pub(crate) struct Shared {
     pub(crate) opening: Semaphore,
     tally: Mutex<Tally>,
     games_begun: AtomicU64,
+    /// No other game begins.
+    enough: AtomicBool,
     first_game: OnceLock<Instant>,
 }
 
 impl Shared {
+    fn new(started: Instant, config: Config) -> Self {
+        Self {
+            end: started + config.duration,
+            opening: Semaphore::new(OPENING_AT_ONCE),
+            tally: Mutex::new(Tally::new()),
+            games_begun: AtomicU64::new(0),
+            enough: AtomicBool::new(false),
+            first_game: OnceLock::new(),
+            config,
+        }
+    }
+
     pub(crate) fn tally(&self) -> MutexGuard<'_, Tally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,8 +104,11 @@ impl Shared {
 
     /// Takes one of the games that are left.
     pub(crate) fn may_begin_game(&self) -> bool {
+        if self.is_over() || self.enough.load(Ordering::Relaxed) {
+            return false;
+        }
         let begun = self.games_begun.fetch_add(1, Ordering::Relaxed);
-        let may = !self.is_over() && self.config.games.is_none_or(|games| begun < games);
+        let may = self.config.games.is_none_or(|games| begun < games);
         if may {
             self.first_game.get_or_init(Instant::now);
         }
@@ -88,37 +116,84 @@ impl Shared {
     }
 }
 
-/// Plays.
+/// Tables that play, to be watched and ended from outside.
+pub struct Run {
+    started: Instant,
+    shared: Arc<Shared>,
+    tables: JoinHandle<Result<(), Fault>>,
+}
+
+impl Run {
+    /// Begins to play; all ends at the first fault.
+    pub fn start(config: Config) -> Self {
+        let started = Instant::now();
+        let shared = Arc::new(Shared::new(started, config));
+        let mut tables = JoinSet::new();
+        for table in 0..shared.config.tables {
+            tables.spawn(Table::new(table, shared.clone()).run());
+        }
+        // Dropped on the way out by a fault, the set ends all other tables.
+        let tables = tokio::spawn(async move {
+            while let Some(table) = tables.join_next().await {
+                table.expect("a table ends by itself")?;
+            }
+            Ok(())
+        });
+        Self {
+            started,
+            shared,
+            tables,
+        }
+    }
+
+    /// Whether it has ended: all games and the time are over, or there was a fault.
+    pub fn has_ended(&self) -> bool {
+        self.tables.is_finished()
+    }
+
+    /// Games that run just now.
+    pub fn games_running(&self) -> u32 {
+        self.shared.tally().games_running
+    }
+
+    /// Games that were played to the end so far.
+    pub fn games_finished(&self) -> u64 {
+        self.shared.tally().games_finished
+    }
+
+    /// Moves so far that took long, the oldest first.
+    pub fn pauses(&self) -> Vec<Pause> {
+        self.shared.tally().pauses.clone()
+    }
+
+    /// From now on no other game begins; those that run are played to their end.
+    pub fn finish(&self) {
+        self.shared.enough.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until all tables have ended.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub async fn report(self) -> Result<Report, Fault> {
+        self.tables.await.expect("the tables are not aborted")?;
+        let config = &self.shared.config;
+        let playing = self.shared.first_game.get();
+        let playing = playing.map_or(Duration::ZERO, Instant::elapsed);
+        let tables = u64::from(config.tables);
+        let players = tables * u64::from(config.humans);
+        let total = self.started.elapsed();
+        Ok(self
+            .shared
+            .tally()
+            .report(config.seed, tables, players, playing, total))
+    }
+}
+
+/// Plays to the end.
 ///
 /// # Errors
 /// The first fault; everything else is then given up.
 pub async fn run(config: Config) -> Result<Report, Fault> {
-    let started = Instant::now();
-    let shared = Arc::new(Shared {
-        end: started + config.duration,
-        opening: Semaphore::new(OPENING_AT_ONCE),
-        tally: Mutex::new(Tally::new()),
-        games_begun: AtomicU64::new(0),
-        first_game: OnceLock::new(),
-        config,
-    });
-    // Dropped on the way out by a fault, it ends all other tables.
-    let mut tables = JoinSet::new();
-    for table in 0..shared.config.tables {
-        tables.spawn(Table::new(table, shared.clone()).run());
-    }
-    while let Some(table) = tables.join_next().await {
-        table.expect("a table ends by itself")?;
-    }
-    let config = &shared.config;
-    let total = started.elapsed();
-    let playing = shared
-        .first_game
-        .get()
-        .map_or(Duration::ZERO, Instant::elapsed);
-    let tables = u64::from(config.tables);
-    let players = tables * u64::from(config.humans);
-    Ok(shared
-        .tally()
-        .report(config.seed, tables, players, playing, total))
+    Run::start(config).report().await
 }

@@ -26,6 +26,7 @@ use company::Company;
 const HOST: usize = 0;
 
 pub(crate) struct Table {
+    number: u32,
     company: Company,
     shared: Arc<Shared>,
     chance: ChaCha8Rng,
@@ -36,6 +37,7 @@ impl Table {
         // Far apart, so that no table repeats another's choices under the next seed.
         let seed = shared.config.seed ^ (u64::from(number) << 32);
         Self {
+            number,
             company: Company::new(number, shared.clone()),
             shared,
             chance: ChaCha8Rng::seed_from_u64(seed),
@@ -47,11 +49,12 @@ impl Table {
         self.sit_down().await?;
         while self.shared.may_begin_game() {
             self.start_game().await?;
-            if !self.play_game().await? {
-                self.shared.tally().games_unfinished += 1;
+            self.shared.tally().game_begun();
+            let to_the_end = self.play_game().await?;
+            self.shared.tally().game_ended(to_the_end);
+            if !to_the_end {
                 break;
             }
-            self.shared.tally().games_finished += 1;
             self.company
                 .ask(HOST, PlayerMessage::ReturnToLobby, is_waiting)
                 .await?;
@@ -151,13 +154,14 @@ impl Table {
             if self.shared.is_over() {
                 return Ok(false);
             }
-            match self.company.acting() {
-                Some(seat) => self.act(seat, turn).await?,
-                None => {
-                    self.company
-                        .bring(HOST, |state| turn_of(state) > turn)
-                        .await?;
-                }
+            if let Some(seat) = self.company.acting() {
+                self.act(seat, turn).await?;
+            } else {
+                let begun = Instant::now();
+                self.company
+                    .bring(HOST, |state| turn_of(state) > turn)
+                    .await?;
+                self.shared.tally().waited(self.number, begun);
             }
         }
     }
@@ -171,7 +175,7 @@ impl Table {
         self.company
             .bring_all(|state| turn_of(state) > turn)
             .await?;
-        self.shared.tally().moved(begun.elapsed());
+        self.shared.tally().moved(self.number, begun);
         Ok(())
     }
 

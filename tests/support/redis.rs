@@ -1,8 +1,9 @@
-//! A Redis of the test's own: nothing on disk, nobody else's port.
+//! A Redis of the test's own, on nobody else's port; on disk only where a test asks for it.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -11,18 +12,29 @@ use super::{eventually, free_address};
 pub(crate) struct Redis {
     server: Child,
     address: SocketAddr,
+    /// Where it keeps what it holds, if it does.
+    directory: Option<TempDir>,
 }
 
 impl Redis {
+    /// Holds everything in memory alone.
     pub(crate) async fn start() -> Self {
+        Self::begin(None).await
+    }
+
+    /// Writes each change to its append-only file at once.
+    pub(crate) async fn start_with_file() -> Self {
+        Self::begin(Some(TempDir::new().expect("a directory"))).await
+    }
+
+    async fn begin(directory: Option<TempDir>) -> Self {
         let address = free_address();
-        let server = Command::new("redis-server")
-            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
-            .args(["--port", &address.port().to_string()])
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("redis-server is installed");
-        let redis = Self { server, address };
+        let server = spawn(address, directory.as_ref());
+        let redis = Self {
+            server,
+            address,
+            directory,
+        };
         eventually("redis answers", async || redis.ping().await).await;
         redis
     }
@@ -31,11 +43,21 @@ impl Redis {
         format!("redis://{}", self.address)
     }
 
-    /// Ends it at once, and all that it held with it.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends it at once; what it held in memory alone is gone.
     pub(crate) fn kill(&mut self) {
         // It has ended already, or ends now.
         let _ = self.server.kill();
         let _ = self.server.wait();
+    }
+
+    /// Starts it again after [`Redis::kill`], with what its file holds.
+    pub(crate) async fn start_again(&mut self) {
+        self.server = spawn(self.address, self.directory.as_ref());
+        eventually("redis answers again", async || self.ping().await).await;
     }
 
     /// Sends a signal by its name: `STOP`, `CONT`.
@@ -50,6 +72,23 @@ impl Redis {
         stream.read_exact(&mut answer).await.ok()?;
         (answer == *b"+PONG\r\n").then_some(())
     }
+}
+
+fn spawn(address: SocketAddr, directory: Option<&TempDir>) -> Child {
+    let mut command = Command::new("redis-server");
+    command
+        .args(["--bind", "127.0.0.1", "--save", ""])
+        .args(["--port", &address.port().to_string()])
+        .stdout(Stdio::null());
+    if let Some(directory) = directory {
+        command.arg("--dir").arg(directory.path()).args([
+            "--appendonly",
+            "yes",
+            "--appendfsync",
+            "always",
+        ]);
+    }
+    command.spawn().expect("redis-server is installed")
 }
 
 impl Drop for Redis {

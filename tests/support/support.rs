@@ -9,6 +9,7 @@ pub(crate) mod collector;
 pub(crate) mod fleet;
 pub(crate) mod http;
 pub(crate) mod process;
+pub(crate) mod proxy;
 pub(crate) mod redis;
 pub(crate) mod table;
 

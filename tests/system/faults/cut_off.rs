@@ -1,0 +1,83 @@
+//! One node that alone can't reach Redis, or hears its answers late or never.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::scale::Scale;
+use super::site::{Pauses, Site, end, go_on};
+use crate::support::proxy::{Proxy, Weather};
+use crate::support::table::arrive;
+use crate::support::{eventually, http};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_cut_off_from_redis_lets_its_tables_go() {
+    let scale = Scale::read();
+    let (mut site, way) = site_with_a_way().await;
+    site.nodes.swap(0, 2);
+    let run = site.play(scale).await;
+    let at = Instant::now();
+    way.set(Weather::Cut);
+    eventually("its tables are taken over", async || {
+        assert!(!run.has_ended(), "a run ends when it is told to");
+        sleep(Duration::from_millis(200)).await;
+        (site.sum("taken_over").await > 0).then_some(())
+    })
+    .await;
+    go_on(&run, Duration::from_secs(8)).await;
+    Pauses::after(&run, at, Duration::from_secs(15))
+        .judge("cut off from Redis, taken over", Duration::from_secs(20));
+    way.set(Weather::Clear);
+    go_on(&run, Duration::from_secs(6)).await;
+    let report = end(run).await;
+    assert_eq!(report.reconnects, 0, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_creation_whose_answer_is_lost_or_late_makes_one_table() {
+    let (mut site, way) = site_with_a_way().await;
+    // Only the node with the way is left.
+    let others: Vec<_> = site.nodes.drain(..2).collect();
+    for mut node in others {
+        node.signal("TERM");
+        node.ended().await;
+    }
+    let url = site.urls().remove(0);
+    for weather in [Weather::Deaf, Weather::Late(Duration::from_secs(3))] {
+        let mut player = arrive(&url).await;
+        way.set(weather);
+        let refused = player.create("Ada").await;
+        assert!(
+            refused.is_err(),
+            "{weather:?}: nothing is shown that is not saved"
+        );
+        way.set(Weather::Clear);
+        let code = eventually("a table of one's own", async || {
+            sleep(Duration::from_millis(200)).await;
+            player.create("Ada").await.ok()
+        })
+        .await;
+        // Whatever came of the first try, the player sits at one table, and its owner knows it.
+        let path = format!("/lobbies/{code}");
+        let lobby = http::get_json(site.gateways[0].operations(), &path)
+            .await
+            .unwrap();
+        assert_eq!(lobby["seats"].as_array().unwrap().len(), 1, "{lobby}");
+        player.leave().await.unwrap();
+        eventually("no other table is left", async || {
+            sleep(Duration::from_millis(200)).await;
+            (site.sum("lobbies").await == 0).then_some(())
+        })
+        .await;
+    }
+}
+
+/// Two gateways, two nodes, and a third whose way to Redis can be cut.
+async fn site_with_a_way() -> (Site, Proxy) {
+    let mut site = Site::start(2, 2).await;
+    let way = Proxy::start(site.redis.address()).await;
+    let url = format!("redis://{}", way.address());
+    let node = site.spawn_node(&[("REDIS_URL", &url)]).ready().await;
+    site.nodes.push(node);
+    (site, way)
+}

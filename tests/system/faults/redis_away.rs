@@ -1,0 +1,105 @@
+//! Redis gone for everybody: games go on, nothing new begins, and afterwards everything is saved again.
+
+use std::time::Duration;
+
+use loadtest::{PlayerError, Run};
+use protocol::ErrorCode;
+use tokio::time::{Instant, sleep};
+
+use super::scale::Scale;
+use super::site::{Pauses, Site, end, go_on};
+use crate::support::redis::Redis;
+use crate::support::table::arrive;
+use crate::support::{eventually, http};
+
+/// Several times what is promised on a machine that has nothing else to do.
+const PAUSE: Duration = Duration::from_secs(8);
+/// Likewise, for all to be saved again.
+const SAVED_AGAIN: Duration = Duration::from_secs(15);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn games_go_on_while_redis_stands_still() {
+    let scale = Scale::read();
+    let site = Site::start(2, 3).await;
+    let run = site.play(scale).await;
+    let at = Instant::now();
+    site.redis.signal("STOP");
+    games_go_on_without(&site, &run, scale, at).await;
+    site.redis.signal("CONT");
+    all_is_saved_again(&site, &run).await;
+    end(run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn games_go_on_when_redis_comes_back_empty() {
+    let scale = Scale::read();
+    let mut site = Site::start(2, 3).await;
+    let run = site.play(scale).await;
+    let at = Instant::now();
+    site.redis.kill();
+    games_go_on_without(&site, &run, scale, at).await;
+    site.redis.start_again().await;
+    all_is_saved_again(&site, &run).await;
+    end(run).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn games_go_on_when_redis_comes_back_from_its_file() {
+    let scale = Scale::read();
+    let mut site = Site::over(Redis::start_with_file().await, 2, 3).await;
+    let run = site.play(scale).await;
+    site.redis.kill();
+    site.redis.start_again().await;
+    all_is_saved_again(&site, &run).await;
+    end(run).await;
+}
+
+async fn games_go_on_without(site: &Site, run: &Run, scale: Scale, since: Instant) {
+    let before = run.games_finished();
+    go_on(run, Duration::from_secs(3)).await;
+    let refused = arrive_late(site).await;
+    assert_eq!(refused, Some(ErrorCode::Unavailable), "nothing new begins");
+    go_on(run, scale.redis_away.saturating_sub(since.elapsed())).await;
+    Pauses::after(run, since, Duration::from_secs(2)).judge("Redis away", PAUSE);
+    println!("{} games ended meanwhile", run.games_finished() - before);
+}
+
+/// A player who comes now: the code by which their table is refused.
+async fn arrive_late(site: &Site) -> Option<ErrorCode> {
+    let url = site.urls().remove(0);
+    let mut player = loadtest::Player::connect(&url).await.unwrap();
+    let refused = match player.hello(None).await {
+        Ok(_) => player.create("Late").await.map(|_| ()),
+        Err(error) => Err(error),
+    };
+    match refused {
+        Err(PlayerError::Refused(refused)) => Some(refused.code),
+        Err(other) => panic!("{other}"),
+        Ok(()) => None,
+    }
+}
+
+async fn all_is_saved_again(site: &Site, run: &Run) {
+    let back = Instant::now();
+    eventually("everything is saved again", async || {
+        assert!(!run.has_ended(), "a run ends when it is told to");
+        sleep(Duration::from_millis(100)).await;
+        for node in &site.nodes {
+            let health = http::get_json(node.operations(), "/health").await?;
+            if health["suspended"] != false || health["uncommitted"] != 0 {
+                return None;
+            }
+        }
+        Some(())
+    })
+    .await;
+    println!("all saved again after {:.1?}", back.elapsed());
+    assert!(back.elapsed() <= SAVED_AGAIN, "{:?}", back.elapsed());
+    eventually("new tables are possible again", async || {
+        let mut player = arrive(&site.urls().remove(0)).await;
+        player.create("New").await.ok()?;
+        player.leave().await.ok()
+    })
+    .await;
+    assert_eq!(site.sum("taken_over").await, 0, "nobody is relieved by it");
+}

@@ -1,0 +1,35 @@
+//! How much of everything: the short form proves that it works, the full one that it works many times.
+
+use std::time::Duration;
+
+#[derive(Clone, Copy)]
+pub(super) struct Scale {
+    /// Tables that play at the same time.
+    pub(super) tables: u32,
+    /// Nodes that are killed one after the other.
+    pub(super) kills: usize,
+    /// How long Redis is away.
+    pub(super) redis_away: Duration,
+    pub(super) is_full: bool,
+}
+
+impl Scale {
+    pub(super) fn read() -> Self {
+        let is_full = std::env::var_os("FAULTS").is_some_and(|form| form == "full");
+        if is_full {
+            Self {
+                tables: 100,
+                kills: 10,
+                redis_away: Duration::from_secs(30),
+                is_full,
+            }
+        } else {
+            Self {
+                tables: 10,
+                kills: 1,
+                redis_away: Duration::from_secs(7),
+                is_full,
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! A site whose processes come and go, with tables that play on it all the time.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use loadtest::{Config, Report, Run};
+use rules::SeatCount;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::scale::Scale;
+use crate::support::process::Wizard;
+use crate::support::redis::Redis;
+use crate::support::{CEILING, eventually, free_address, http};
+
+/// The processes of this test only; the rest of the machine is busy with other tests.
+const QUIET: (&str, &str) = ("LOG_LEVEL", "info");
+
+/// A player's pause before a move: some moves a second at each table, so that every fault hits some on their way.
+const THINK: Duration = Duration::from_millis(400);
+
+pub(super) struct Site {
+    pub(super) redis: Redis,
+    pub(super) gateways: Vec<Wizard>,
+    pub(super) nodes: Vec<Wizard>,
+    ai: Wizard,
+    players: Vec<SocketAddr>,
+    started: usize,
+}
+
+impl Site {
+    /// Over a Redis in memory.
+    pub(super) async fn start(gateways: usize, nodes: usize) -> Self {
+        Self::over(Redis::start().await, gateways, nodes).await
+    }
+
+    pub(super) async fn over(redis: Redis, gateways: usize, nodes: usize) -> Self {
+        let players: Vec<SocketAddr> = (0..gateways).map(|_| free_address()).collect();
+        let mut site = Self {
+            gateways: Vec::new(),
+            nodes: Vec::new(),
+            ai: ai_node(&redis),
+            players,
+            redis,
+            started: 0,
+        };
+        site.start_processes(nodes).await;
+        site
+    }
+
+    /// All gateways and so many game nodes, and waits until they are ready.
+    async fn start_processes(&mut self, nodes: usize) {
+        let gateways = (1..).zip(&self.players).map(|(number, address)| {
+            let listen = address.to_string();
+            let url = self.redis.url();
+            let own = [QUIET, ("LISTEN_ADDR", &*listen), ("REDIS_URL", &*url)];
+            Wizard::spawn(&format!("gateway-{number}"), "gateway", &own)
+        });
+        let gateways: Vec<Wizard> = gateways.collect();
+        let nodes: Vec<Wizard> = (0..nodes).map(|_| self.spawn_node(&[])).collect();
+        self.nodes = join_all(nodes.into_iter().map(Wizard::ready)).await;
+        self.gateways = join_all(gateways.into_iter().map(Wizard::ready)).await;
+    }
+
+    /// A game node that nobody has heard of; `variables` beside those of all.
+    pub(super) fn spawn_node(&mut self, variables: &[(&str, &str)]) -> Wizard {
+        self.started += 1;
+        let url = self.redis.url();
+        let mut all = vec![QUIET, ("REDIS_URL", &*url)];
+        all.extend(variables);
+        Wizard::spawn(&format!("game-{}", self.started), "game-node", &all)
+    }
+
+    /// Another game node in the place of one that has ended.
+    pub(super) async fn replace_node(&mut self, index: usize) {
+        let node = self.spawn_node(&[]).ready().await;
+        self.nodes[index] = node;
+    }
+
+    /// Kills everything but Redis, and starts as much again at the same players' addresses.
+    pub(super) async fn restart_all(&mut self) {
+        let nodes = self.nodes.len();
+        // Dropped, they are killed.
+        self.gateways.clear();
+        self.nodes.clear();
+        self.ai = ai_node(&self.redis);
+        self.start_processes(nodes).await;
+    }
+
+    /// Where players connect.
+    pub(super) fn urls(&self) -> Vec<String> {
+        let url = |address| format!("ws://{address}/ws");
+        self.players.iter().map(url).collect()
+    }
+
+    /// Tables of three people and an AI seat each, over all gateways, once all of them play.
+    pub(super) async fn play(&self, scale: Scale) -> Run {
+        let run = Run::start(Config {
+            urls: self.urls(),
+            tables: scale.tables,
+            players: SeatCount::new(4).unwrap(),
+            humans: 3,
+            duration: Duration::from_mins(14),
+            games: None,
+            options: Some(serde_json::from_value(json!({"length": "short"})).unwrap()),
+            think: THINK,
+            seed: 6,
+        });
+        eventually("every table plays", async || {
+            assert!(!run.has_ended(), "a run ends when it is told to");
+            (run.games_running() >= scale.tables).then_some(())
+        })
+        .await;
+        run
+    }
+
+    /// What a gateway's operators see of all nodes.
+    pub(super) async fn presence(&self) -> Vec<Value> {
+        let nodes = http::get_json(self.gateways[0].operations(), "/nodes").await;
+        nodes.unwrap().as_array().unwrap().clone()
+    }
+
+    /// The sum of a number over all game nodes that are there.
+    pub(super) async fn sum(&self, field: &str) -> u64 {
+        let nodes = self.presence().await;
+        nodes.iter().filter_map(|node| node[field].as_u64()).sum()
+    }
+}
+
+fn ai_node(redis: &Redis) -> Wizard {
+    let url = redis.url();
+    Wizard::spawn("ai", "ai-node", &[QUIET, ("REDIS_URL", &url)])
+}
+
+/// A time in which nothing is expected but that the games go on: between two faults, or while one lasts.
+pub(super) async fn go_on(run: &Run, time: Duration) {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        assert!(!run.has_ended(), "a run ends when it is told to");
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until each game that runs has come to its end, and reports.
+pub(super) async fn end(run: Run) -> Report {
+    run.finish();
+    let report = tokio::time::timeout(2 * CEILING, run.report()).await;
+    let report = report.expect("every game comes to its end").unwrap();
+    assert_eq!(report.games_unfinished, 0, "{report}");
+    println!("{report}");
+    report
+}
+
+/// The longest pause of each table that a fault met, and what they come to.
+pub(super) struct Pauses(Vec<Duration>);
+
+impl Pauses {
+    /// Of moves that were on their way at some time from `from` on for `within`.
+    pub(super) fn after(run: &Run, from: Instant, within: Duration) -> Self {
+        let mut longest = std::collections::BTreeMap::new();
+        for pause in run.pauses() {
+            if pause.begun + pause.took > from && pause.begun < from + within {
+                let longest: &mut Duration = longest.entry(pause.table).or_default();
+                *longest = (*longest).max((pause.begun + pause.took) - pause.begun.max(from));
+            }
+        }
+        let mut all: Vec<Duration> = longest.into_values().collect();
+        all.sort_unstable();
+        Self(all)
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
+        self.0.sort_unstable();
+    }
+
+    pub(super) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn quantile(&self, thousandth: usize) -> Duration {
+        let last = self.0.len().saturating_sub(1);
+        self.0
+            .get(last * thousandth / 1000)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Prints, and holds the slowest of a hundred tables to a ceiling.
+    pub(super) fn judge(&self, what: &str, ceiling: Duration) {
+        let (middle, most, all) = (self.quantile(500), self.quantile(990), self.quantile(1000));
+        println!(
+            "{what}: {} tables paused, p50 {middle:.0?}, p99 {most:.0?}, max {all:.0?}",
+            self.0.len()
+        );
+        assert!(most <= ceiling, "{what}: p99 {most:?}, at most {ceiling:?}");
+    }
+}
