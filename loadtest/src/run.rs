@@ -78,6 +78,8 @@ pub(crate) struct Shared {
     games_begun: AtomicU64,
     /// No other game begins.
     enough: AtomicBool,
+    /// The first.
+    fault: OnceLock<String>,
     first_game: OnceLock<Instant>,
 }
 
@@ -89,6 +91,7 @@ impl Shared {
             tally: Mutex::new(Tally::new()),
             games_begun: AtomicU64::new(0),
             enough: AtomicBool::new(false),
+            fault: OnceLock::new(),
             first_game: OnceLock::new(),
             config,
         }
@@ -132,10 +135,14 @@ impl Run {
         for table in 0..shared.config.tables {
             tables.spawn(Table::new(table, shared.clone()).run());
         }
+        let noting = Arc::clone(&shared);
         // Dropped on the way out by a fault, the set ends all other tables.
         let tables = tokio::spawn(async move {
             while let Some(table) = tables.join_next().await {
-                table.expect("a table ends by itself")?;
+                let result = table.expect("a table ends by itself");
+                result.inspect_err(|fault| {
+                    noting.fault.get_or_init(|| fault.to_string());
+                })?;
             }
             Ok(())
         });
@@ -146,9 +153,9 @@ impl Run {
         }
     }
 
-    /// Whether it has ended: all games and the time are over, or there was a fault.
-    pub fn has_ended(&self) -> bool {
-        self.tables.is_finished()
+    /// The fault that has ended it, if there was one.
+    pub fn fault(&self) -> Option<&str> {
+        self.shared.fault.get().map(String::as_str)
     }
 
     /// Games that run just now.

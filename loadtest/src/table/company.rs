@@ -147,8 +147,9 @@ impl Company {
     ) -> Result<(), Fault> {
         while !wanted(self.players[seat].state()) {
             if let Outcome::Refused(refused) = self.receive_until(seat, &wanted).await? {
-                // Late word on a move that was sent again after a broken connection.
-                if refused.code != ErrorCode::StaleTurn {
+                // Late word on a move that was sent again after a broken connection, or that a table can't be reached
+                // just now.
+                if refused.code != ErrorCode::StaleTurn && !may_be_refused(refused.code) {
                     return Err(self.fault(Some(seat), PlayerError::Refused(refused)));
                 }
             }
