@@ -8,6 +8,8 @@ pub(super) struct Scale {
     pub(super) tables: u32,
     /// Nodes that are killed one after the other.
     pub(super) kills: usize,
+    /// A player's pause before a move: some moves a second at each table, so that every fault hits some on their way.
+    pub(super) think: Duration,
     /// How long Redis is away.
     pub(super) redis_away: Duration,
     pub(super) is_full: bool,
@@ -20,6 +22,7 @@ impl Scale {
             Self {
                 tables: 100,
                 kills: 10,
+                think: Duration::from_millis(400),
                 redis_away: Duration::from_secs(30),
                 is_full,
             }
@@ -27,6 +30,7 @@ impl Scale {
             Self {
                 tables: 10,
                 kills: 1,
+                think: Duration::from_millis(150),
                 redis_away: Duration::from_secs(7),
                 is_full,
             }

@@ -17,9 +17,6 @@ use crate::support::{CEILING, eventually, free_address, http};
 /// The processes of this test only; the rest of the machine is busy with other tests.
 const QUIET: (&str, &str) = ("LOG_LEVEL", "info");
 
-/// A player's pause before a move: some moves a second at each table, so that every fault hits some on their way.
-const THINK: Duration = Duration::from_millis(400);
-
 pub(super) struct Site {
     pub(super) redis: Redis,
     pub(super) gateways: Vec<Wizard>,
@@ -104,7 +101,7 @@ impl Site {
             duration: Duration::from_mins(14),
             games: None,
             options: Some(serde_json::from_value(json!({"length": "short"})).unwrap()),
-            think: THINK,
+            think: scale.think,
             seed: 6,
         });
         eventually("every table plays", async || {
