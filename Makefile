@@ -10,7 +10,7 @@ WEB_SOURCES := $(wildcard web/*.html web/*.ts web/*.js web/*.json) \
 	$(shell find web/src web/public -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run web secrets deploy test compose-test bench fuzz fmt docs screenshots
+.PHONY: help run web secrets deploy test faults compose-test bench fuzz fmt docs screenshots
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -41,6 +41,10 @@ bench: ## Measure what the docs promise in figures
 	@scripts/prepare test
 	$(CARGO) bench --locked --workspace --benches
 	REGISTRY_LONG_TESTS=1 $(CARGO) test --locked -p registry --test suite every_trouble_heals
+
+faults: ## Kill, stop and cut off processes under a hundred running games
+	@scripts/prepare test
+	FAULTS=full $(CARGO) test --locked --release -p wizard --test system faults:: -- --test-threads 1 --nocapture
 
 fuzz: ## Read a million random and broken frames of each kind
 	FRAMES=1000000 $(CARGO) test --locked --release -p protocol --test frames -- --nocapture

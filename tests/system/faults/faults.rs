@@ -3,13 +3,14 @@
 //! The players check every state against the rules, and that every move that was acknowledged stays in their game and is
 //! there once; a run ends at the first that is not so. Each test prints what it did and what it counted.
 //!
-//! `make test` runs a short form, `make faults` (`FAULTS=full`) the full one: more tables, more and longer faults.
+//! `make test` runs a short form, `make faults` (`FAULTS=full`) the full one: more tables, more and longer faults, and
+//! those of `long`.
 
 mod cut_off;
-mod gateways;
 mod killed;
+#[path = "long/long.rs"]
+mod long;
 mod redis_away;
 mod rolling;
 mod scale;
 mod site;
-mod stopped;

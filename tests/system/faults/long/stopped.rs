@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::scale::Scale;
-use super::site::{Pauses, Site, end, go_on};
+use crate::faults::scale::Scale;
+use crate::faults::site::{Pauses, Site, end, go_on};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_stopped_for_three_seconds_is_waited_for() {

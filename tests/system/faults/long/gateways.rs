@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::support::free_address;
 use crate::support::proxy::{Proxy, Weather};
 
-use super::scale::Scale;
-use super::site::{Site, end, go_on};
+use crate::faults::scale::Scale;
+use crate::faults::site::{Site, end, go_on};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gateway_that_alone_cannot_reach_a_node_sends_its_players_to_the_other() {
