@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chassis::metrics::{COUNT, SECONDS};
-use opentelemetry::metrics::{Counter, Histogram, UpDownCounter};
+use opentelemetry::metrics::{Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
 use protocol::lobby::AiLevel;
 
@@ -14,7 +14,7 @@ pub(crate) struct Metrics {
     command: Histogram<f64>,
     decision: Histogram<f64>,
     takeover: Histogram<f64>,
-    handover: Counter<u64>,
+    handover: Histogram<f64>,
     commit: Histogram<f64>,
     batch: Histogram<u64>,
     lobbies: UpDownCounter<i64>,
@@ -68,11 +68,10 @@ impl Metrics {
                 "game.takeover.duration",
                 "From a gateway's request to the lobby's being here",
             ),
-            handover: meter
-                .u64_counter("game.handover.count")
-                .with_unit("{lobby}")
-                .with_description("Lobbies that were handed to other nodes")
-                .build(),
+            handover: seconds(
+                "game.handover.duration",
+                "From a lobby's last word here until others may take it",
+            ),
             decision: seconds("game.decision.duration", "From a question to its decision"),
             commit: seconds(
                 "game.commit.duration",
@@ -154,10 +153,10 @@ impl Metrics {
     }
 
     /// A lobby was released for others to take.
-    pub(crate) fn handed_over(&self, drains: bool) {
+    pub(crate) fn handed_over(&self, took: Duration, drains: bool) {
         let reason = if drains { "drain" } else { "start" };
         let reason = KeyValue::new("game.handover.reason", reason);
-        self.handover.add(1, &[reason]);
+        self.handover.record(took.as_secs_f64(), &[reason]);
     }
 
     /// A lobby was taken over.

@@ -12,6 +12,10 @@ pub(crate) struct Fleet {
     /// Of each gateway.
     players: Vec<SocketAddr>,
     redis: Option<Redis>,
+    /// What every process was told.
+    variables: Vec<(String, String)>,
+    /// What processes that have ended had logged.
+    ended: Vec<String>,
 }
 
 impl Fleet {
@@ -28,6 +32,8 @@ impl Fleet {
             players: vec![address.trim_end_matches('/').parse().expect("an address")],
             processes: vec![process],
             redis: None,
+            variables: Vec::new(),
+            ended: Vec::new(),
         }
     }
 
@@ -66,7 +72,39 @@ impl Fleet {
             processes,
             players,
             redis: Some(redis),
+            variables: owned(variables),
+            ended: Vec::new(),
         }
+    }
+
+    /// Starts one more process of a role, and waits until it is ready; gives where players connect to it, if
+    /// it is a gateway.
+    pub(crate) async fn add(&mut self, role: &str, name: &str) -> SocketAddr {
+        let redis = self.redis.as_ref().expect("a fleet over Redis").url();
+        let address = free_address();
+        let listen = address.to_string();
+        let mut all = vec![("REDIS_URL", redis.as_str()), ("NODE_ID", name)];
+        if role == "gateway" {
+            all.push(("LISTEN_ADDR", &listen));
+        }
+        all.extend(
+            self.variables
+                .iter()
+                .map(|(name, value)| (&**name, &**value)),
+        );
+        let process = Wizard::spawn(name, role, &all).ready().await;
+        self.processes.push(process);
+        address
+    }
+
+    /// Tells a process to stop, by its place, and waits until it has: with exit code 0.
+    pub(crate) async fn end(&mut self, place: usize) {
+        let process = &mut self.processes[place];
+        process.signal("TERM");
+        let status = process.ended().await;
+        assert_eq!(status.code(), Some(0), "{status}");
+        let process = self.processes.remove(place);
+        self.ended.extend(process.lines());
     }
 
     /// Where players connect.
@@ -125,6 +163,12 @@ impl Fleet {
 
     /// What all processes have logged so far.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.processes.iter().flat_map(Wizard::lines).collect()
+        let running = self.processes.iter().flat_map(Wizard::lines);
+        self.ended.iter().cloned().chain(running).collect()
     }
+}
+
+fn owned(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    variables.iter().map(own).collect()
 }

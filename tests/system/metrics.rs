@@ -13,8 +13,8 @@ use crate::support::fleet::Fleet;
 use crate::support::table::{agree_on, arrive, gather, play_to_the_end, refused, start};
 use crate::support::{CEILING, eventually, http};
 
-/// Nothing here ends a node.
-const ONLY_WHEN_A_NODE_IS_LOST: [&str; 1] = ["game_takeover_duration_seconds"];
+/// The node that has handed over has ended before it can be asked.
+const SHOWN_BY_WHO_LEAVES: [&str; 1] = ["game_handover_duration_seconds"];
 
 #[tokio::test]
 async fn every_metric_is_explained_and_every_name_that_is_used_exists() {
@@ -34,31 +34,31 @@ async fn every_metric_is_explained_and_every_name_that_is_used_exists() {
     agree_on(&mut players[0], json!({"length": "short"})).await;
     start(&mut players).await;
     play_to_the_end(&mut players).await;
-    fleet.kill_redis();
+    let measured = shown_with(&fleet.all_operations(), &["game_load_level"]).await;
+    let owner = http::get_json(fleet.operations(), &format!("/lobbies/{code}")).await;
+    let is_first = owner.unwrap()["owner"] == "game-1";
+    fleet.end(if is_first { 1 } else { 2 }).await;
     let places = fleet.all_operations();
-    let shown = eventually(
-        "the load is measured, and an error of Redis counted",
-        async || {
-            let shown = shown(&places).await;
-            let last = ["registry_error_total", "game_load_level"];
-            let all = last.iter().all(|name| shown.contains_key(*name));
-            all.then_some(shown)
-        },
-    )
-    .await;
+    let moved = [
+        "game_takeover_duration_seconds",
+        "gateway_claim_duration_seconds",
+        "gateway_search_duration_seconds",
+    ];
+    let mut shown = shown_with(&places, &moved).await;
+    fleet.kill_redis();
+    let without_redis = shown_with(&places, &["registry_error_total"]).await;
+    for (name, lines) in measured.into_iter().chain(without_redis) {
+        shown.entry(name).or_default().extend(lines);
+    }
     // Its sockets are closed one by one, with a code.
     fleet.gateway().signal("TERM");
     let gateway = [fleet.operations()];
-    let closing = eventually("a socket is closed", async || {
-        let closing = self::shown(&gateway).await;
-        closing.get("gateway_connection_closed_total").cloned()
-    })
-    .await;
+    let closing = shown_with(&gateway, &["gateway_connection_closed_total"]).await;
     let mut names: BTreeSet<&str> = shown.keys().map(String::as_str).collect();
     names.insert("gateway_connection_closed_total");
 
     let page = read("docs/operate/metrics.md").unwrap();
-    names.extend(ONLY_WHEN_A_NODE_IS_LOST);
+    names.extend(SHOWN_BY_WHO_LEAVES);
     let explained: BTreeSet<&str> = explained(&page).collect();
     assert_eq!(names, explained, "left: /metrics, right: the page");
     for file in [
@@ -81,12 +81,22 @@ async fn every_metric_is_explained_and_every_name_that_is_used_exists() {
         "game-1".to_owned(),
         "gateway-".to_owned(),
     ];
-    for labels in shown.values().chain([&closing]).flatten() {
+    for labels in shown.values().chain(closing.values()).flatten() {
         assert!(
             !ids.iter().any(|id| labels.contains(id)),
             "an id is a label: {labels}"
         );
     }
+}
+
+/// What all of them show, once all these are among it.
+async fn shown_with(places: &[SocketAddr], awaited: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    eventually(&format!("{awaited:?} on /metrics"), async || {
+        let shown = shown(places).await;
+        let is_whole = awaited.iter().all(|name| shown.contains_key(*name));
+        is_whole.then_some(shown)
+    })
+    .await
 }
 
 /// What all of them show: each metric by its name, with the labels of its lines.

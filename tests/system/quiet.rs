@@ -28,6 +28,34 @@ async fn a_healthy_game_with_lost_connections_and_leavers_warns_of_nothing() {
     start(&mut last).await;
     let playing = last[0].play(random_moves(1));
     let (lines, _ended) = tokio::join!(fleet.stop(), tokio::time::timeout(CEILING, playing));
+    nothing_is_worth_reading(&lines);
+}
+
+/// Each process gives way to another of its role, one after the other, while a game is played.
+#[tokio::test]
+async fn a_rolling_restart_under_a_game_warns_of_nothing() {
+    let mut fleet = Fleet::over_redis(&[("LOG_FORMAT", "json")]).await;
+    let (mut players, _) = gather(&fleet.url(), 2, 1).await;
+    agree_on(&mut players[0], json!({"length": "short"})).await;
+    start(&mut players).await;
+    fleet.add("ai-node", "ai-2").await;
+    fleet.end(3).await;
+    for name in ["game-3", "game-4"] {
+        fleet.add("game-node", name).await;
+        fleet.end(1).await;
+    }
+    let address = fleet.add("gateway", "gateway-2").await;
+    let url = format!("ws://{address}/ws");
+    let (ended, closed) = tokio::join!(fleet.end(0), players[0].closed(CEILING));
+    assert_eq!(((), closed.unwrap()), (ended, Some(1012)));
+    for player in &mut players {
+        player.reconnect(&url).await.unwrap();
+    }
+    play_to_the_end(&mut players).await;
+    nothing_is_worth_reading(&fleet.stop().await);
+}
+
+fn nothing_is_worth_reading(lines: &[String]) {
     let told: Vec<&String> = lines.iter().filter(|line| is_worth_reading(line)).collect();
     assert!(told.is_empty(), "{told:#?}");
 }

@@ -101,7 +101,8 @@ impl Driver {
             Released::Ok => {
                 info!(%code, "handed a lobby over");
                 self.counts.handed_over += 1;
-                self.metrics.handed_over(self.is_draining());
+                let took = now().saturating_duration_since(begun);
+                self.metrics.handed_over(took, self.is_draining());
                 self.part_with(code);
             }
             Released::Relieved => self.relieved(code),
