@@ -88,13 +88,9 @@ function quantise(pixels: Buffer): { palette: number[][]; index: Uint8Array } {
   }
   const boxes = [[...bins.values()]]
   while (boxes.length < COLOURS) {
-    const widest = boxes
-      .map(spread)
-      .reduce((best, one, place) => (one.weight > best.weight ? { ...one, place } : best), {
-        weight: 0,
-        axis: 0,
-        place: -1,
-      })
+    const spreads = boxes.map((box, place) => ({ ...spread(box), place }))
+    const nothing = { weight: 0, axis: 0, place: -1 }
+    const widest = spreads.reduce((best, one) => (one.weight > best.weight ? one : best), nothing)
     const box = boxes[widest.place]
     if (!box || box.length < 2) break
     box.sort((one, other) => (one.colour[widest.axis] ?? 0) - (other.colour[widest.axis] ?? 0))
