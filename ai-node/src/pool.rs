@@ -87,27 +87,35 @@ impl Pool {
     /// # Errors
     /// If the operating system gives no thread.
     pub fn start(workers: NonZeroUsize, queue: NonZeroUsize) -> std::io::Result<Self> {
-        let (jobs, inbox) = sync_channel(queue.get());
-        let counters = Arc::new(Counters::default());
-        let metrics = Arc::new(Metrics::new());
-        let shared = Arc::new(Shared {
-            inbox: Mutex::new(inbox),
-            counters: Arc::clone(&counters),
-            metrics: Arc::clone(&metrics),
-            room: queue.get(),
-        });
+        let (pool, shared) = Self::unattended(queue);
+        let shared = Arc::new(shared);
         for number in 1..=workers.get() {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
                 .name(format!("ai-{number}"))
                 .spawn(move || shared.work())?;
         }
-        Ok(Self {
+        Ok(pool)
+    }
+
+    /// A queue, and what works it off once somebody lets it.
+    fn unattended(queue: NonZeroUsize) -> (Self, Shared) {
+        let (jobs, inbox) = sync_channel(queue.get());
+        let counters = Arc::new(Counters::default());
+        let metrics = Arc::new(Metrics::new());
+        let shared = Shared {
+            inbox: Mutex::new(inbox),
+            counters: Arc::clone(&counters),
+            metrics: Arc::clone(&metrics),
+            room: queue.get(),
+        };
+        let pool = Self {
             jobs,
             room: queue.get(),
             counters,
             metrics,
-        })
+        };
+        (pool, shared)
     }
 
     /// Puts a request into the queue. The receiver fails if the request's time passes unplayed.
@@ -231,7 +239,12 @@ fn decide(request: &Decide, budget: Budget) -> Result<(Action, &'static str), De
 
 #[cfg(test)]
 mod tests {
+    use chassis::Supervisor;
+    use registry::{
+        Incarnation, Lifetimes, Membership, NodeId, Presence, PresenceConfig, Registry, Role,
+    };
     use rules::Seat;
+    use uuid::Uuid;
 
     use super::*;
     use crate::probe;
@@ -283,14 +296,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_at_once() {
-        // No worker takes anything out of this queue.
-        let (jobs, _inbox) = sync_channel(1);
-        let pool = Pool {
-            jobs,
-            room: 1,
-            counters: Arc::default(),
-            metrics: Arc::new(Metrics::new()),
-        };
+        let (pool, _nobody_works) = Pool::unattended(ONE);
         let _first = pool.submit(probe::request(5000)).unwrap();
         assert_eq!(
             pool.submit(probe::request(5000)).unwrap_err(),
@@ -306,5 +312,49 @@ mod tests {
                 late: 0
             }
         );
+    }
+    /// Far longer than it takes to be told, however busy the machine is.
+    const CEILING: Duration = Duration::from_secs(20);
+
+    async fn until(watching: &Membership, load: Load) {
+        let ai_node = NodeId::new("ai-1").unwrap();
+        let seen = async {
+            while watching
+                .server(&ai_node)
+                .is_none_or(|seen| seen.load != load)
+            {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let seen = tokio::time::timeout(CEILING, seen).await;
+        assert!(seen.is_ok(), "{load:?} is in the presence");
+    }
+
+    #[tokio::test]
+    async fn others_see_how_much_waits() {
+        let (pool, workers) = Pool::unattended(NonZeroUsize::new(4).unwrap());
+        let pool = Arc::new(pool);
+        let registry = Registry::in_process(Lifetimes::default());
+        let join = |id: &str, role: &str| {
+            let (id, role) = (NodeId::new(id).unwrap(), Role::new(role).unwrap());
+            let own = Presence::new(id, role, Incarnation::new(Uuid::new_v4()), "", "0");
+            registry.join(own, PresenceConfig::default()).unwrap()
+        };
+        let own = join("ai-1", protocol::role::AI);
+        let watching = join("game-1", protocol::role::GAME);
+        own.ready().await;
+        let pulse = Supervisor::of_this_process().watch();
+        let telling = tokio::spawn(crate::tell_load(own, Arc::clone(&pool), pulse));
+
+        let mut answers = Vec::new();
+        for (waiting, load) in [(2, Load::Normal), (3, Load::Busy), (4, Load::Overloaded)] {
+            while answers.len() < waiting {
+                answers.push(pool.submit(probe::request(60_000)).unwrap());
+            }
+            until(&watching, load).await;
+        }
+        let _ends_with_the_pool = thread::spawn(move || workers.work());
+        until(&watching, Load::Normal).await;
+        telling.abort();
     }
 }
