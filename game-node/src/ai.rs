@@ -5,6 +5,7 @@
 //! makes a random one.
 
 mod breaker;
+mod breakers;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +22,8 @@ use rules::Action;
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-use self::breaker::Breaker;
 pub(crate) use self::breaker::BreakerLimits;
+use self::breakers::Breakers;
 use crate::link::Outbox;
 use crate::lobby::{LinkId, Question};
 
@@ -67,6 +68,7 @@ pub(crate) struct Counters {
 pub(crate) struct Bridge {
     limits: BridgeLimits,
     links: Vec<AiLink>,
+    breakers: Breakers,
     /// Round robin: where the next search for a link begins.
     next: usize,
     waiting: BTreeMap<Uuid, Waiting>,
@@ -79,7 +81,6 @@ struct AiLink {
     name: String,
     outbox: Outbox<ToAi>,
     inflight: usize,
-    breaker: Breaker,
 }
 
 struct Waiting {
@@ -136,6 +137,7 @@ impl Bridge {
         Self {
             limits,
             links: Vec::new(),
+            breakers: Breakers::new(limits.breaker),
             next: 0,
             waiting: BTreeMap::new(),
             timeouts: BTreeSet::new(),
@@ -157,20 +159,19 @@ impl Bridge {
         let open = self
             .links
             .iter()
-            .filter(|link| link.breaker.is_open())
+            .filter(|link| self.breakers.is_open(&link.name))
             .count();
         (self.links.len(), open, self.waiting.len())
     }
 
     pub(crate) fn link_up(&mut self, id: LinkId, name: String, outbox: Outbox<ToAi>) {
         info!(ai_node = name, "an AI node is linked");
-        let breaker = Breaker::new(self.limits.breaker);
+        self.breakers.linked(&name);
         self.links.push(AiLink {
             id,
             name,
             outbox,
             inflight: 0,
-            breaker,
         });
     }
 
@@ -189,6 +190,13 @@ impl Bridge {
             .filter(|(_, waiting)| waiting.link == id);
         let orphans: Vec<Uuid> = orphans.map(|(request, _)| *request).collect();
         self.counters.passed_on += orphans.len() as u64;
+        // One failure, however much waited: it may have been killed, or have spoken nonsense.
+        if !orphans.is_empty() {
+            self.has_failed(now, &link.name);
+        }
+        if self.links.iter().all(|other| other.name != link.name) {
+            self.breakers.unlinked(&link.name);
+        }
         orphans
             .into_iter()
             .filter_map(|request| self.send(now, request))
@@ -323,7 +331,10 @@ impl Bridge {
             let index = (self.next + step) % count;
             let link = &mut self.links[index];
             let has_room = self.limits.inflight.has_room(link.inflight);
-            if waiting.tried.contains(&link.id) || !has_room || !link.breaker.lets_through(now) {
+            let Some(breaker) = self.breakers.of(&link.name) else {
+                continue;
+            };
+            if waiting.tried.contains(&link.id) || !has_room || !breaker.lets_through(now) {
                 continue;
             }
             if !link
@@ -333,7 +344,7 @@ impl Bridge {
                 continue;
             }
             link.inflight += 1;
-            link.breaker.asked();
+            breaker.asked();
             waiting.link = link.id;
             waiting.tried.push(link.id);
             self.next = index + 1;
@@ -349,11 +360,19 @@ impl Bridge {
             return;
         };
         link.inflight = link.inflight.saturating_sub(1);
-        if is_good {
-            link.breaker.succeeded();
-        } else if link.breaker.failed(now) {
+        let name = link.name.clone();
+        if !is_good {
+            self.has_failed(now, &name);
+        } else if let Some(breaker) = self.breakers.of(&name) {
+            breaker.succeeded();
+        }
+    }
+
+    fn has_failed(&mut self, now: Instant, name: &str) {
+        let breaker = self.breakers.of(name);
+        if breaker.is_some_and(|breaker| breaker.failed(now)) {
             // So many failures in a row: it is left alone for a while.
-            warn!(ai_node = link.name, "an AI node is not asked for now");
+            warn!(ai_node = name, "an AI node is not asked for now");
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct GameVariables {
     #[arg(long, env, default_value = "32")]
     pub(crate) ai_max_inflight: Limit,
 
-    /// Failures in a row after which an AI connection is left alone
+    /// Failures in a row after which an AI node is left alone
     #[arg(long, env, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ai_breaker_failures: u32,
 

@@ -152,20 +152,23 @@ async fn however_badly_an_ai_node_answers_the_table_goes_on_and_its_breaker_open
         .await;
     }
 
-    // A link that speaks nonsense is ended; what waited for it is decided at once.
+    // A link that speaks nonsense is ended, and what waited for it decided at once. A new link is no new trust.
     ai_node.set(Manner::Garbage);
-    let longest = house.play_a_game().await;
-    assert!(longest <= LONGEST_TURN, "{longest:?}");
+    eventually("the breaker opens, link after link", async || {
+        let longest = house.play_a_game().await;
+        assert!(longest <= LONGEST_TURN, "{longest:?}");
+        (house.ai().await["open_breakers"] == 1).then_some(())
+    })
+    .await;
     ai_node.set(Manner::Good);
-    let before = house
-        .until_ai("linked anew", |ai| count(ai, "links") == 1)
-        .await;
-    house.play_a_game().await;
-    house
-        .until_ai("it decides again", |ai| {
-            count(ai, "decided") > count(&before, "decided")
-        })
-        .await;
+    let before = house.ai().await;
+    eventually("it decides again", async || {
+        house.play_a_game().await;
+        let ai = house.ai().await;
+        (count(&ai, "decided") > count(&before, "decided") && ai["open_breakers"] == 0)
+            .then_some(())
+    })
+    .await;
     let said = house.game_node.lines();
     let warned = said
         .iter()

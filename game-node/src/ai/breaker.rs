@@ -1,4 +1,4 @@
-//! Whether an AI link is worth asking: after some failures in a row it is left alone for a while,
+//! Whether an AI node is worth asking: after some failures in a row it is left alone for a while,
 //! then tried with one request.
 
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ pub(crate) struct BreakerLimits {
     pub(crate) cooldown: Duration,
 }
 
-/// The breaker of one link.
+/// The breaker of one AI node.
 #[derive(Clone, Debug)]
 pub(crate) struct Breaker {
     limits: BreakerLimits,
@@ -59,6 +59,11 @@ impl Breaker {
             return false;
         }
         self.opened.replace(now).is_none()
+    }
+
+    /// Nothing has failed since the last good answer.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.failures_in_a_row == 0
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -248,6 +248,40 @@ fn a_link_that_fails_again_and_again_is_left_alone_for_a_while() {
 }
 
 #[test]
+fn a_new_link_is_no_new_trust() {
+    let mut world = world(32);
+    for turn in [1, 2] {
+        let mut queue = world.link(1);
+        assert_eq!(world.ask(), None);
+        assert!(asked(&mut queue).is_some());
+        // As after a frame that is no message.
+        let verdicts = world.bridge.link_down(world.now, LinkId(1));
+        assert_eq!(verdicts[0].verdict, random(turn));
+    }
+    let mut queue = world.link(1);
+    assert_eq!(world.ask(), Some(random(3)), "it is left alone");
+    assert_eq!(world.bridge.load(), (1, 1, 0));
+    world.now += Duration::from_secs(30);
+    assert_eq!(world.ask(), None, "one tries");
+    let decide = asked(&mut queue).unwrap();
+    let action = decide.observation.own.legal_actions[0];
+    let request_id = decide.request_id;
+    world.hear(1, &ToNode::Decision { request_id, action });
+    assert_eq!(world.bridge.load(), (1, 0, 0), "a good answer closes it");
+}
+
+#[test]
+fn a_link_that_goes_with_nothing_to_do_is_no_failure() {
+    let mut world = world(32);
+    for _ in 0..5 {
+        let _queue = world.link(1);
+        world.bridge.link_down(world.now, LinkId(1));
+    }
+    let _queue = world.link(1);
+    assert_eq!(world.ask(), None);
+}
+
+#[test]
 fn who_is_late_again_and_again_is_left_alone_too() {
     let mut world = world(1);
     let _queue = world.link(1);

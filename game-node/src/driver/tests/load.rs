@@ -1,6 +1,7 @@
 //! A node that is loaded: who is told what, what is refused, and what never is.
 
 use protocol::server::LoadLevel;
+use registry::Generation;
 
 use super::*;
 
@@ -120,7 +121,7 @@ async fn an_overloaded_node_refuses_what_is_new_and_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_game_whose_people_are_away_keeps_its_slot_and_does_nothing() {
+async fn a_game_whose_people_are_away_keeps_its_slot_until_their_sessions_end_and_does_nothing() {
     let registry = registry();
     let mut one_game = settings();
     one_game.max_active_games = Limit::at_most(1);
@@ -145,4 +146,15 @@ async fn a_game_whose_people_are_away_keeps_its_slot_and_does_nothing() {
     gateway.code = "SECND2".parse().unwrap();
     assert!(is_busy(&gateway.outcome(0, Request::Start).await));
     assert_eq!(world.membership.own().active_games, 1);
+
+    world
+        .registry
+        .session_drop(&token(1), Generation(u64::MAX))
+        .await
+        .unwrap();
+    gateway
+        .until(|gateway| gateway.accepting == Some(true))
+        .await;
+    assert_eq!(world.membership.own().active_games, 0);
+    gateway.done(0, Request::Start).await;
 }
