@@ -100,7 +100,7 @@ pub(crate) fn run(command: &ArenaCommand) {
 /// One column a side, one row a figure.
 fn table(report: &Report, [challenger, opponent]: [&str; 2]) -> String {
     let sides = [&report.challenger, &report.opponent];
-    let row = |name: &str, [one, other]: [String; 2]| format!("{name:<20}{one:>12}{other:>12}\n");
+    let row = |name: &str, [one, other]: [String; 2]| format!("{name:<16}{one:>16}{other:>16}\n");
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let ms = |ms: f64| format!("{ms:.3} ms");
     let mut rows = vec![

@@ -382,3 +382,80 @@ fn a_collector_that_can_t_be_reached_by_what_is_built_in_is_refused() {
         );
     }
 }
+
+const ARENA: [&str; 9] = [
+    "arena",
+    "--challenger",
+    "easy",
+    "--opponent",
+    "normal",
+    "--players",
+    "3",
+    "--deals",
+    "2",
+];
+/// Of a game of three.
+const ROUNDS: usize = 20;
+
+#[test]
+fn the_arena_reports_for_programs() {
+    let output = run(&[&ARENA[..], &["--seed", "5", "--json"]].concat(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", error_of(&output));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["players"], 3);
+    assert_eq!(told["worlds"], 400);
+    assert_eq!(told["seed"], 5);
+    assert_eq!(
+        told["levels"],
+        serde_json::json!({"challenger": "easy", "opponent": "normal"})
+    );
+    let report = &told["report"];
+    assert_eq!((&report["deals"], &report["games"]), (&2.into(), &6.into()));
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&report["standard_error"]) > 0.0, "{report}");
+    let [challenger, opponent] = ["challenger", "opponent"].map(|side| &report[side]);
+    let ahead = number(&challenger["points"]) - number(&opponent["points"]);
+    assert!((number(&report["lead"]) - ahead).abs() < 1e-6, "{report}");
+    let wins = number(&challenger["wins"]) + 2.0 * number(&opponent["wins"]);
+    assert!(
+        (wins - 1.0).abs() < 1e-6,
+        "somebody wins each game: {report}"
+    );
+    for side in [challenger, opponent] {
+        let rounds = side["bids_made_by_round"].as_array().unwrap();
+        assert_eq!(rounds.len(), ROUNDS);
+        assert!(
+            rounds
+                .iter()
+                .all(|made| (0.0..=1.0).contains(&number(made)))
+        );
+        let mean = rounds.iter().map(number).sum::<f64>() / 20.0;
+        assert!((number(&side["bids_made"]) - mean).abs() < 1e-6, "{side}");
+        let [mean, p50, p99] =
+            ["mean", "p50", "p99"].map(|which| number(&side[format!("decision_{which}_ms")]));
+        assert!(mean > 0.0 && p50 > 0.0 && p50 <= p99, "{side}");
+    }
+}
+
+#[test]
+fn the_arena_prints_a_table_for_people() {
+    let output = run(&ARENA, &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let heads = ["", "points a game", "games won", "bids hit"];
+    for (line, head) in lines.iter().zip(heads) {
+        assert!(line.starts_with(head), "{text}");
+    }
+    let columns: Vec<&str> = lines[0].split_whitespace().collect();
+    assert_eq!(columns, ["1", "easy", "others", "normal"], "{text}");
+    let rounds = lines.iter().filter(|line| line.starts_with("  in round "));
+    assert_eq!(rounds.count(), ROUNDS, "{text}");
+    assert!(
+        lines.iter().all(|line| line.is_ascii() && line.len() <= 80),
+        "{text}"
+    );
+    assert!(
+        lines.last().unwrap().ends_with(": 6 games on 2 deals."),
+        "{text}"
+    );
+}
