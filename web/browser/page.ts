@@ -53,6 +53,11 @@ export class Gateway {
   shows: string | null
   /** With this code every new socket is closed at once. */
   turnsAway: number | null = null
+  /** What is different about the golden lobby, and about the golden status. */
+  lobby: object = {}
+  status: object = {}
+  /** What the page has asked for. */
+  readonly asked: string[] = []
   readonly tokens: (string | null)[] = []
   #socket: WebSocketRoute | null = null
 
@@ -80,7 +85,7 @@ export class Gateway {
     socket.onMessage((text) => {
       const message = JSON.parse(String(text)) as { type: string; token?: string | null }
       if (message.type === 'ping') socket.send('{"type":"pong","nonce":null}')
-      if (message.type !== 'hello') return
+      if (message.type !== 'hello') return void (message.type !== 'ping' && this.asked.push(message.type))
       this.tokens.push(message.token ?? null)
       if (this.shows === null) return
       const welcome = {
@@ -89,8 +94,10 @@ export class Gateway {
         reconnect_within_ms: 300,
       }
       socket.send(JSON.stringify(welcome))
-      socket.send(golden('server_status'))
-      socket.send(golden(this.shows))
+      socket.send(JSON.stringify({ ...JSON.parse(golden('server_status')), ...this.status }))
+      const state = JSON.parse(golden(this.shows))
+      if (state.lobby !== null) state.lobby = { ...state.lobby, ...this.lobby }
+      socket.send(JSON.stringify(state))
     })
   }
 }
