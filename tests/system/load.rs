@@ -254,6 +254,12 @@ async fn a_node_takes_as_many_games_as_it_may_and_keeps_those_whose_people_are_a
 
 const TABLES: usize = 30;
 
+/// By the defaults of `LOAD_CPU_OVERLOAD`, `LOAD_THROTTLE_OVERLOAD` and `LOAD_LAG_OVERLOAD`.
+fn is_at_its_limit(health: &Value) -> bool {
+    let over = |name: &str, limit: f64| health[name].as_f64().unwrap() >= limit;
+    over("cpu", 0.9) || over("throttled", 0.5) || over("loop_lag", 0.25)
+}
+
 /// On a real quota, with the real thresholds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_15_percent_of_a_core_thirty_tables_are_too_many_and_all_play_to_their_end() {
@@ -288,8 +294,17 @@ async fn with_15_percent_of_a_core_thirty_tables_are_too_many_and_all_play_to_th
             .map(|(players, seed)| async move { players[0].play(random_moves(seed)).await }),
     );
     let meanwhile = async {
-        let health = cluster.until_load("overloaded").await;
-        let overloaded_after = load_begins.elapsed();
+        // A machine with other things to do may give the players too little for a moment: then the row begins anew.
+        let mut at_its_limit_since = load_begins;
+        let health = eventually("the node is overloaded", async || {
+            let health = cluster.health().await;
+            if !is_at_its_limit(&health) {
+                at_its_limit_since = Instant::now();
+            }
+            (health["load"] == "overloaded").then_some(health)
+        })
+        .await;
+        let overloaded_after = at_its_limit_since.elapsed();
         assert_eq!(health["status"], "ok");
         is_busy(&mut bystander, create()).await;
         // Sent elsewhere as soon as there is anybody else.
