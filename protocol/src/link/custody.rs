@@ -1,7 +1,7 @@
 //! Between a gateway and a game node, when a lobby changes its owner: claims, what a suspended node hands over, and
 //! questions to all nodes when the registry can't answer them.
 //!
-//! The rules are in `docs/architecture.md`, "Owners change".
+//! The rules are in `docs/architecture.md`, "Who owns a lobby".
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
