@@ -219,8 +219,8 @@ impl<'a> Connection<'a> {
             }
             Effect::Ask { node, ask } => {
                 let number = ask.number;
-                if self.gateway.links.send(&node, ToNode::Ask(ask)).is_err() {
-                    self.errand(async move { Some(Input::Unreachable { number }) });
+                if let Err(why) = self.gateway.links.send(&node, ToNode::Ask(ask)) {
+                    self.errand(async move { Some(Input::Unreachable { number, why }) });
                 }
             }
             Effect::Gathered { code, turn } => {

@@ -113,9 +113,14 @@ pub(crate) struct Answers {
     pub(crate) complete: bool,
 }
 
-/// There is no link to that node, or it takes nothing more just now.
+/// Why something was not sent to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NoLink;
+pub(crate) enum NotSent {
+    /// There is no link to it.
+    NoLink,
+    /// It takes nothing more just now.
+    Full,
+}
 
 impl Links {
     pub(crate) fn new(
@@ -200,13 +205,16 @@ impl Links {
     }
 
     /// Sends to a node; never waits.
-    pub(crate) fn send(&self, node: &NodeId, message: ToNode) -> Result<(), NoLink> {
+    pub(crate) fn send(&self, node: &NodeId, message: ToNode) -> Result<(), NotSent> {
         let entries = self.lock();
         let up = entries
             .get(node)
             .and_then(|entry| entry.up.as_ref())
-            .ok_or(NoLink)?;
-        up.queue.try_send(message).map_err(|_| NoLink)
+            .ok_or(NotSent::NoLink)?;
+        up.queue.try_send(message).map_err(|error| match error {
+            TrySendError::Full(_) => NotSent::Full,
+            TrySendError::Closed(_) => NotSent::NoLink,
+        })
     }
 
     /// Tells a node what must not be lost. If it takes nothing more the link is ended, and both
@@ -299,7 +307,7 @@ impl Links {
         let mut awaited = self.probes.begin().ok_or_else(silent)?;
         let request = awaited.request;
         self.send(node, ToNode::Probe { request })
-            .map_err(|NoLink| "the link is gone".to_owned())?;
+            .map_err(|_not_sent| "the link is gone".to_owned())?;
         match timeout(PROBE_WITHIN, awaited.answer()).await {
             Ok(Some(None)) => Ok(()),
             Ok(Some(Some(failure))) => Err(failure),
@@ -711,7 +719,7 @@ mod tests {
 
         let probe = |request| ToNode::Probe { request };
         links.tell(&node.id, probe(1));
-        assert_eq!(links.send(&node.id, probe(2)), Err(NoLink));
+        assert_eq!(links.send(&node.id, probe(2)), Err(NotSent::Full));
         assert!(!overrun.is_cancelled(), "whoever asks is told instead");
         links.tell(&node.id, probe(3));
         assert!(overrun.is_cancelled());

@@ -214,7 +214,7 @@ impl Session {
                 number,
                 outcome,
             } => self.answered(now, &node, number, outcome),
-            Input::Unreachable { number } => self.unreachable(now, number),
+            Input::Unreachable { number, why } => self.unreachable(now, number, why),
             Input::Show(picture) => self.show(picture),
             Input::Parted { node, code, reason } => self.parted(&node, code, reason),
             Input::LinkLost { node } => self.link_lost(now, &node),

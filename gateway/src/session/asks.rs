@@ -14,6 +14,7 @@ use registry::NodeId;
 
 use super::journey::Goal;
 use super::{ANSWER_WITHIN, Effect, Session};
+use crate::links::NotSent;
 
 /// A message that has been read and not been acted on.
 #[derive(Debug)]
@@ -291,15 +292,16 @@ impl Session {
         }
     }
 
-    pub(super) fn unreachable(&mut self, now: Instant, number: u64) {
+    pub(super) fn unreachable(&mut self, now: Instant, number: u64, why: NotSent) {
         let Some(pending) = self.asks.get(&number) else {
             if self.journey_asks(number) {
                 self.journey_unreachable(now);
             }
             return;
         };
-        if pending.reply.is_some() && !self.overview.nodes.contains_key(&pending.node) {
-            // It was never sent: the message waits for the table.
+        if pending.reply.is_some() && why == NotSent::NoLink {
+            // It was never sent: the message waits for the table, which the loss of the link, of which this player has
+            // not heard yet, or the node's own word moves elsewhere.
             let node = pending.node.clone();
             return self.lose(&node);
         }

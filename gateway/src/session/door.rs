@@ -10,6 +10,7 @@ use protocol::{CloseCode, LobbyCode, PlayerName, Token, TokenHash};
 use registry::NodeId;
 
 use crate::gathering::{Listing, Turn};
+use crate::links::NotSent;
 use crate::outbox::Picture;
 use crate::status::Overview;
 
@@ -51,8 +52,8 @@ pub(crate) enum Input {
         number: u64,
         outcome: Outcome,
     },
-    /// Answers [`Effect::Ask`]: there is no link to that node.
-    Unreachable { number: u64 },
+    /// Answers [`Effect::Ask`]: the node was not told.
+    Unreachable { number: u64, why: NotSent },
     /// A new picture of a table.
     Show(Picture),
     /// The player is at that table of that node no longer.

@@ -82,7 +82,7 @@ impl Bench {
             } if !matches!(outcome, Outcome::Done | Outcome::Attached { .. }) => {
                 Some(Event::NotDone(*number))
             }
-            Input::Unreachable { number } => Some(Event::NotDone(*number)),
+            Input::Unreachable { number, .. } => Some(Event::NotDone(*number)),
             Input::Parted { code, reason, .. } if *reason != Parting::Moved => {
                 Some(Event::Parted(*code))
             }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::gathering::{Listing, Turn};
+use crate::links::NotSent;
 
 #[test]
 fn creating_counts_draws_and_asks() {
@@ -86,7 +87,10 @@ fn a_refused_journey_costs_nobody_their_seat() {
         |bench: &mut Bench| {
             bench.found("two");
             let number = bench.session.last_number;
-            bench.give(Input::Unreachable { number });
+            bench.give(Input::Unreachable {
+                number,
+                why: NotSent::NoLink,
+            });
         },
         |bench: &mut Bench| {
             bench.found("two");

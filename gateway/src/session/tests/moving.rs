@@ -1,6 +1,7 @@
 //! A table that changes its owner: what waits, what is sent again, and what is not.
 
 use super::*;
+use crate::links::NotSent;
 
 /// How a player's table is lost.
 const LOSSES: [fn(&mut Bench); 3] = [
@@ -219,15 +220,18 @@ fn a_message_that_found_no_link_waits_and_a_link_that_is_full_says_so() {
     let mut bench = Bench::seated();
     bench.say(r#"{"type":"add_ai"}"#);
     let number = bench.session.last_number;
-    bench.give(Input::Unreachable { number });
+    bench.give(Input::Unreachable {
+        number,
+        why: NotSent::Full,
+    });
     assert_eq!(bench.errors(), ["unavailable"], "the link is there");
-    let mut overview = Overview::clone(&bench.session.overview);
-    overview.nodes.remove(&node("one"));
-    bench.give(Input::Overview(Arc::new(overview)));
     bench.effects.clear();
     bench.say(r#"{"type":"add_ai"}"#);
     let number = bench.session.last_number;
-    bench.give(Input::Unreachable { number });
+    bench.give(Input::Unreachable {
+        number,
+        why: NotSent::NoLink,
+    });
     assert_eq!((bench.errors().len(), bench.looks()), (0, 1));
     bench.found("two");
     bench.attached(number - 1);

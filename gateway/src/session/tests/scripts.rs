@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::gathering::{Listing, Turn};
+use crate::links::NotSent;
 
 const CODES: [&str; 3] = ["ABCD23", "WXYZ23", "QQQQ23"];
 const NODES: [&str; 2] = ["one", "two"];
@@ -95,7 +96,12 @@ fn happen(bench: &mut Bench, happening: &Happening) {
         }),
         Happening::Unreachable(back) => {
             let number = bench.session.last_number.saturating_sub(back);
-            bench.give(Input::Unreachable { number });
+            let why = if back % 2 == 0 {
+                NotSent::NoLink
+            } else {
+                NotSent::Full
+            };
+            bench.give(Input::Unreachable { number, why });
         }
     }
 }
