@@ -56,13 +56,7 @@ async fn a_claimed_lobby_goes_on_where_it_was_saved_and_its_owner_before_drops_i
         "all was shown"
     );
     // The one before is told at its next touch, and its gateways by it.
-    gateway
-        .until(|gateway| {
-            gateway
-                .partings
-                .contains(&(connection(0, 1), Parting::Moved))
-        })
-        .await;
+    gateway.is_sent_on(0).await;
     assert_eq!(other.membership.own().taken_over, 1);
 }
 

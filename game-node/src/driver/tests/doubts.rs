@@ -23,13 +23,7 @@ async fn a_woken_owner_drops_what_another_has_claimed_before_it_shows_anything()
     tokio::time::advance(Duration::from_secs(3)).await;
     assert_eq!(gateway.answered(refused).await, Outcome::NotOwner);
     assert_eq!(gateway.answered(asked).await, Outcome::NotOwner);
-    gateway
-        .until(|gateway| {
-            gateway
-                .partings
-                .contains(&(connection(0, 1), Parting::Moved))
-        })
-        .await;
+    gateway.is_sent_on(0).await;
     assert_eq!(gateway.seen(0).len(), seen);
 }
 

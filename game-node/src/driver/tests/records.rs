@@ -160,13 +160,7 @@ async fn a_lobby_that_another_has_claimed_is_dropped_and_its_people_are_sent_on(
             assert_eq!(gateway.outcome(0, ADD_AI).await, Outcome::NotOwner);
         }
         // Else the next touch tells.
-        gateway
-            .until(|gateway| {
-                gateway
-                    .partings
-                    .contains(&(connection(0, 1), Parting::Moved))
-            })
-            .await;
+        gateway.is_sent_on(0).await;
         assert_eq!(gateway.outcome(0, ADD_AI).await, Outcome::NotOwner);
     }
 }
