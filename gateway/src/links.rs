@@ -18,7 +18,7 @@ use chassis::environment::Secret;
 use chassis::trace::{Kind, Span, TraceContext};
 use opentelemetry::KeyValue;
 use protocol::TraceParent;
-use protocol::link::{Claim, Claimed, Known, Question, Show, Sight, ToGateway, ToNode};
+use protocol::link::{Claim, Claimed, Inspection, Known, Question, Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
 use tokio::sync::mpsc::error::TrySendError;
@@ -31,7 +31,7 @@ use tokio_util::task::TaskTracker;
 use crate::choice::{Candidate, choose};
 use crate::connections::Connections;
 use crate::link;
-use crate::operations::Inspections;
+use crate::operations;
 use crate::outbox::Picture;
 use crate::requests::Requests;
 use crate::routes::Claimant;
@@ -73,7 +73,7 @@ pub(crate) struct Links {
     probes: Requests<Option<String>>,
     claims: Requests<Claimed>,
     questions: Requests<Option<Known>>,
-    pub(crate) inspections: Inspections,
+    pub(crate) inspections: Requests<Option<Inspection>>,
     pub(crate) handed: HandedOver,
 }
 
@@ -142,7 +142,7 @@ impl Links {
             probes: Requests::default(),
             claims: Requests::default(),
             questions: Requests::default(),
-            inspections: Inspections::default(),
+            inspections: operations::inspections(),
             handed: HandedOver::default(),
         })
     }

@@ -15,7 +15,7 @@ mod nodes;
 mod page;
 mod trails;
 
-pub(crate) use inspections::Inspections;
+pub(crate) use inspections::inspections;
 
 use std::sync::Arc;
 

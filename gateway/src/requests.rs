@@ -5,14 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Questions of one kind that may be under way at once. Whoever asks is bounded by itself (claims,
-/// and who asks all nodes); this only keeps a node that answers nothing from being remembered
+/// Questions of one kind that may be under way at once, if whoever asks is bounded by itself (claims,
+/// and who asks all nodes): this only keeps a node that answers nothing from being remembered
 /// without end.
 const MAX_UNDER_WAY: usize = 16 * 1024;
 
 /// Answers of one kind that are awaited.
 #[derive(Debug)]
-pub(crate) struct Requests<T>(Mutex<UnderWay<T>>);
+pub(crate) struct Requests<T> {
+    most: usize,
+    under_way: Mutex<UnderWay<T>>,
+}
 
 #[derive(Debug)]
 struct UnderWay<T> {
@@ -22,19 +25,28 @@ struct UnderWay<T> {
 
 impl<T> Default for Requests<T> {
     fn default() -> Self {
-        Self(Mutex::new(UnderWay {
-            last: 0,
-            waiting: HashMap::new(),
-        }))
+        Self::at_most(MAX_UNDER_WAY)
     }
 }
 
 impl<T> Requests<T> {
+    /// No more than so many at once.
+    pub(crate) fn at_most(most: usize) -> Self {
+        let under_way = UnderWay {
+            last: 0,
+            waiting: HashMap::new(),
+        };
+        Self {
+            most,
+            under_way: Mutex::new(under_way),
+        }
+    }
+
     /// A number that was never given before, and where its answer will be; none if too many are
     /// awaited already. Dropping it ends the wait.
     pub(crate) fn begin(&self) -> Option<Awaited<'_, T>> {
         let mut under_way = self.lock();
-        if under_way.waiting.len() >= MAX_UNDER_WAY {
+        if under_way.waiting.len() >= self.most {
             return None;
         }
         under_way.last += 1;
@@ -56,7 +68,9 @@ impl<T> Requests<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, UnderWay<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,10 +112,8 @@ mod tests {
 
     #[test]
     fn they_are_bounded() {
-        let requests = Requests::<()>::default();
-        let all: Vec<_> = (0..MAX_UNDER_WAY)
-            .map(|_| requests.begin().unwrap())
-            .collect();
+        let requests = Requests::<()>::at_most(8);
+        let all: Vec<_> = (0..8).map(|_| requests.begin().unwrap()).collect();
         assert!(requests.begin().is_none());
         drop(all);
         assert!(requests.begin().is_some());
