@@ -49,6 +49,18 @@ impl House {
         format!("ws://{}/ws", self.players)
     }
 
+    /// Plays until an AI decides again, and no breaker is open.
+    async fn decides_again(&self) {
+        let before = self.ai().await;
+        eventually("it decides again", async || {
+            self.play_a_game().await;
+            let ai = self.ai().await;
+            (count(&ai, "decided") > count(&before, "decided") && ai["open_breakers"] == 0)
+                .then_some(())
+        })
+        .await;
+    }
+
     async fn ai_node(&self, name: &str) -> Wizard {
         let url = self.redis.url();
         Wizard::spawn(name, "ai-node", &[("REDIS_URL", &url)])
@@ -161,14 +173,7 @@ async fn however_badly_an_ai_node_answers_the_table_goes_on_and_its_breaker_open
     })
     .await;
     ai_node.set(Manner::Good);
-    let before = house.ai().await;
-    eventually("it decides again", async || {
-        house.play_a_game().await;
-        let ai = house.ai().await;
-        (count(&ai, "decided") > count(&before, "decided") && ai["open_breakers"] == 0)
-            .then_some(())
-    })
-    .await;
+    house.decides_again().await;
     let said = house.game_node.lines();
     let warned = said
         .iter()
@@ -229,12 +234,5 @@ async fn with_ai_nodes_killed_and_stopped_every_table_plays_to_its_end() {
     let longest = house.play_a_game().await;
     assert!(longest <= LONGEST_TURN, "{longest:?}");
     stopped.signal("CONT");
-    let before = house.ai().await;
-    eventually("it decides again", async || {
-        house.play_a_game().await;
-        let ai = house.ai().await;
-        (count(&ai, "decided") > count(&before, "decided") && ai["open_breakers"] == 0)
-            .then_some(())
-    })
-    .await;
+    house.decides_again().await;
 }
