@@ -4,9 +4,12 @@
 //! for as long as somebody's table depends on whether that node lives: what its link shows is what
 //! [`crate::routes`] judges by.
 
+mod asking;
 mod handed;
 mod heard;
 mod standing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +21,11 @@ use chassis::environment::Secret;
 use chassis::trace::{Kind, Span, TraceContext};
 use opentelemetry::KeyValue;
 use protocol::TraceParent;
-use protocol::link::{Claim, Claimed, Inspection, Known, Question, Show, Sight, ToGateway, ToNode};
+use protocol::link::{Claimed, Inspection, Known, Show, Sight, ToGateway, ToNode};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -42,10 +43,6 @@ pub(crate) use handed::HandedOver;
 pub(crate) use heard::Heard;
 pub(crate) use standing::{Failure, Standing};
 
-/// How long a node may take for a probe lobby.
-const PROBE_WITHIN: Duration = Duration::from_secs(2);
-/// How long a node may take to say what it knows. Its lobby thread answers between two moves.
-const KNOWS_WITHIN: Duration = Duration::from_secs(1);
 /// A node that was silent for longer is not asked to take a lobby: two pongs are missing.
 const CLAIMANT_HEARD_WITHIN: Duration = Duration::from_millis(2_500);
 /// How long a node is dialled on that the registry names no more, at most, while nobody's table
@@ -102,15 +99,6 @@ struct Up {
 pub(crate) struct Wanted {
     links: Arc<Links>,
     node: NodeId,
-}
-
-/// What all nodes have said to one question.
-#[derive(Debug, Default)]
-pub(crate) struct Answers {
-    /// Who knows something, and what.
-    pub(crate) known: Vec<(NodeId, Known)>,
-    /// Whether every node has answered or is dead.
-    pub(crate) complete: bool,
 }
 
 /// Why something was not sent to a node.
@@ -272,100 +260,6 @@ impl Links {
             })
         };
         self.lock().iter().filter_map(candidate).collect()
-    }
-
-    /// Lets some node with a live link open, step and delete a lobby.
-    ///
-    /// # Errors
-    /// What went wrong, for a person.
-    pub(crate) async fn probe(&self) -> Result<NodeId, String> {
-        let mut failures = Vec::new();
-        for node in self.serving() {
-            match self.probe_node(&node).await {
-                Ok(()) => return Ok(node),
-                Err(why) => failures.push(format!("{node}: {why}")),
-            }
-        }
-        Err(if failures.is_empty() {
-            "no live link to a game node that is ready".to_owned()
-        } else {
-            failures.join("; ")
-        })
-    }
-
-    /// Nodes with a live link that have found out that they can serve: one that has not opens
-    /// probe lobbies, and players none.
-    fn serving(&self) -> Vec<NodeId> {
-        let serves = |entry: &Entry| entry.up.is_some() && entry.presence.state != State::Starting;
-        let entries = self.lock();
-        let serving = entries.iter().filter(|(_, entry)| serves(entry));
-        serving.map(|(node, _)| node.clone()).collect()
-    }
-
-    async fn probe_node(&self, node: &NodeId) -> Result<(), String> {
-        let silent = || "no answer to a probe lobby".to_owned();
-        let mut awaited = self.probes.begin().ok_or_else(silent)?;
-        let request = awaited.request;
-        self.send(node, ToNode::Probe { request })
-            .map_err(|_not_sent| "the link is gone".to_owned())?;
-        match timeout(PROBE_WITHIN, awaited.answer()).await {
-            Ok(Some(None)) => Ok(()),
-            Ok(Some(Some(failure))) => Err(failure),
-            Ok(None) | Err(_) => Err(silent()),
-        }
-    }
-
-    /// Asks a node to own a lobby, or whether it does; none if it does not answer in time.
-    pub(crate) async fn claim(
-        &self,
-        node: &NodeId,
-        claim: Claim,
-        within: Duration,
-    ) -> Option<Claimed> {
-        let mut awaited = self.claims.begin()?;
-        let request = awaited.request;
-        self.send(node, ToNode::Claim { request, claim }).ok()?;
-        timeout(within, awaited.answer()).await.ok().flatten()
-    }
-
-    /// Asks all nodes what the registry does not know.
-    pub(crate) async fn ask_all(self: &Arc<Self>, question: &Question) -> Answers {
-        let (linked, dead): (Vec<NodeId>, bool) = {
-            let entries = self.lock();
-            let linked = entries.iter().filter(|(_, entry)| entry.up.is_some());
-            let mut silent = entries.values().filter(|entry| entry.up.is_none());
-            (
-                linked.map(|(node, _)| node.clone()).collect(),
-                silent.all(|entry| entry.standing.is_refused()),
-            )
-        };
-        let mut asked = JoinSet::new();
-        for node in linked {
-            let (links, question) = (Arc::clone(self), question.clone());
-            asked.spawn(async move {
-                let known = links.ask_node(&node, question).await;
-                (node, known)
-            });
-        }
-        let mut answers = Answers {
-            known: Vec::new(),
-            complete: dead,
-        };
-        for (node, known) in asked.join_all().await {
-            answers.complete &= known.is_some();
-            if let Some(Some(known)) = known {
-                answers.known.push((node, known));
-            }
-        }
-        answers
-    }
-
-    async fn ask_node(&self, node: &NodeId, question: Question) -> Option<Option<Known>> {
-        let mut awaited = self.questions.begin()?;
-        let request = awaited.request;
-        self.send(node, ToNode::Question { request, question })
-            .ok()?;
-        timeout(KNOWS_WITHIN, awaited.answer()).await.ok().flatten()
     }
 
     /// Who could be asked to take a lobby over.
@@ -689,39 +583,5 @@ impl Drop for Wanted {
         if let Some(entry) = self.links.lock().get_mut(&self.node) {
             entry.wanted = entry.wanted.saturating_sub(1);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use registry::{Lifetimes, Registry};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_link_that_does_not_take_what_must_not_be_lost_is_ended() {
-        let presence = |id: &str, role| {
-            let (id, incarnation) = (
-                NodeId::new(id).unwrap(),
-                Incarnation::new(uuid::Uuid::nil()),
-            );
-            Presence::new(id, role, incarnation, "127.0.0.1:9", "1")
-        };
-        let own = presence("gateway", Role::new("gateway").unwrap());
-        let health = Registry::in_process(Lifetimes::default()).health();
-        let links = Links::new(Secret::default(), &own, Arc::default(), health);
-        let node = Arc::new(presence("game", game_role()));
-        links.listed(Arc::clone(&node));
-        let stop = links.lock()[&node.id].stop.clone();
-        let (queue, _waiting) = mpsc::channel(1);
-        let overrun = CancellationToken::new();
-        links.connected(&node.id, &stop, node.incarnation, queue, overrun.clone());
-
-        let probe = |request| ToNode::Probe { request };
-        links.tell(&node.id, probe(1));
-        assert_eq!(links.send(&node.id, probe(2)), Err(NotSent::Full));
-        assert!(!overrun.is_cancelled(), "whoever asks is told instead");
-        links.tell(&node.id, probe(3));
-        assert!(overrun.is_cancelled());
     }
 }

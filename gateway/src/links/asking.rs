@@ -1,0 +1,121 @@
+//! What nodes are asked over their links, and waited for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::link::{Claim, Claimed, Known, Question, ToNode};
+use registry::{NodeId, State};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::{Entry, Links};
+
+/// How long a node may take for a probe lobby.
+const PROBE_WITHIN: Duration = Duration::from_secs(2);
+/// How long a node may take to say what it knows. Its lobby thread answers between two moves.
+const KNOWS_WITHIN: Duration = Duration::from_secs(1);
+
+/// What all nodes have said to one question.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// Who knows something, and what.
+    pub(crate) known: Vec<(NodeId, Known)>,
+    /// Whether every node has answered or is dead.
+    pub(crate) complete: bool,
+}
+
+impl Links {
+    /// Lets some node with a live link open, step and delete a lobby.
+    ///
+    /// # Errors
+    /// What went wrong, for a person.
+    pub(crate) async fn probe(&self) -> Result<NodeId, String> {
+        let mut failures = Vec::new();
+        for node in self.serving() {
+            match self.probe_node(&node).await {
+                Ok(()) => return Ok(node),
+                Err(why) => failures.push(format!("{node}: {why}")),
+            }
+        }
+        Err(if failures.is_empty() {
+            "no live link to a game node that is ready".to_owned()
+        } else {
+            failures.join("; ")
+        })
+    }
+
+    /// Nodes with a live link that have found out that they can serve: one that has not opens
+    /// probe lobbies, and players none.
+    fn serving(&self) -> Vec<NodeId> {
+        let serves = |entry: &Entry| entry.up.is_some() && entry.presence.state != State::Starting;
+        let entries = self.lock();
+        let serving = entries.iter().filter(|(_, entry)| serves(entry));
+        serving.map(|(node, _)| node.clone()).collect()
+    }
+
+    async fn probe_node(&self, node: &NodeId) -> Result<(), String> {
+        let silent = || "no answer to a probe lobby".to_owned();
+        let mut awaited = self.probes.begin().ok_or_else(silent)?;
+        let request = awaited.request;
+        self.send(node, ToNode::Probe { request })
+            .map_err(|_not_sent| "the link is gone".to_owned())?;
+        match timeout(PROBE_WITHIN, awaited.answer()).await {
+            Ok(Some(None)) => Ok(()),
+            Ok(Some(Some(failure))) => Err(failure),
+            Ok(None) | Err(_) => Err(silent()),
+        }
+    }
+
+    /// Asks a node to own a lobby, or whether it does; none if it does not answer in time.
+    pub(crate) async fn claim(
+        &self,
+        node: &NodeId,
+        claim: Claim,
+        within: Duration,
+    ) -> Option<Claimed> {
+        let mut awaited = self.claims.begin()?;
+        let request = awaited.request;
+        self.send(node, ToNode::Claim { request, claim }).ok()?;
+        timeout(within, awaited.answer()).await.ok().flatten()
+    }
+
+    /// Asks all nodes what the registry does not know.
+    pub(crate) async fn ask_all(self: &Arc<Self>, question: &Question) -> Answers {
+        let (linked, dead): (Vec<NodeId>, bool) = {
+            let entries = self.lock();
+            let linked = entries.iter().filter(|(_, entry)| entry.up.is_some());
+            let mut silent = entries.values().filter(|entry| entry.up.is_none());
+            (
+                linked.map(|(node, _)| node.clone()).collect(),
+                silent.all(|entry| entry.standing.is_refused()),
+            )
+        };
+        let mut asked = JoinSet::new();
+        for node in linked {
+            let (links, question) = (Arc::clone(self), question.clone());
+            asked.spawn(async move {
+                let known = links.ask_node(&node, question).await;
+                (node, known)
+            });
+        }
+        let mut answers = Answers {
+            known: Vec::new(),
+            complete: dead,
+        };
+        for (node, known) in asked.join_all().await {
+            answers.complete &= known.is_some();
+            if let Some(Some(known)) = known {
+                answers.known.push((node, known));
+            }
+        }
+        answers
+    }
+
+    async fn ask_node(&self, node: &NodeId, question: Question) -> Option<Option<Known>> {
+        let mut awaited = self.questions.begin()?;
+        let request = awaited.request;
+        self.send(node, ToNode::Question { request, question })
+            .ok()?;
+        timeout(KNOWS_WITHIN, awaited.answer()).await.ok().flatten()
+    }
+}
