@@ -174,11 +174,13 @@ pub(super) fn unavailable(error: &RedisError) -> RegistryError {
     RegistryError::Unavailable(error.to_string())
 }
 
-/// What an error means for whoever asked about `key`: a script that stumbles over what is stored
-/// will do so again, everything else may pass.
+/// What an error means for whoever asked about `key`. Only what says that a script or a command has
+/// stumbled over what is stored will happen again; everything else is the state that Redis is in,
+/// or its way to it, and may pass.
 pub(super) fn fault(error: &RedisError, key: &str) -> RegistryError {
     let stored = match error.kind() {
-        ErrorKind::UnexpectedReturnType | ErrorKind::Server(ServerErrorKind::ResponseError) => true,
+        ErrorKind::UnexpectedReturnType => true,
+        ErrorKind::Server(ServerErrorKind::ResponseError) => is_of_what_is_stored(error),
         _ => error.code() == Some("WRONGTYPE"),
     };
     if stored {
@@ -188,11 +190,99 @@ pub(super) fn fault(error: &RedisError, key: &str) -> RegistryError {
     }
 }
 
+/// Lua's own words for a value that is not what a script takes it for, and Redis'.
+///
+/// Told by these and not by what else there may be: before version 7 whatever ends a script comes
+/// as the same `ERR`, and says only in its text that Redis can't write now.
+fn is_of_what_is_stored(error: &RedisError) -> bool {
+    let words = [
+        "attempt to ",
+        "bad argument #",
+        "WRONGTYPE ",
+        "not an integer",
+    ];
+    let says = |text: &str| words.iter().any(|word| text.contains(word));
+    error.detail().is_some_and(says)
+}
+
 /// Whether the server on the other end is the wrong one now: a master that has become a replica.
 /// Such a connection looks healthy.
 pub(super) fn wrong_server(error: &RedisError) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown)
-    )
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown) => true,
+        // A script's error before version 7.
+        ErrorKind::Server(ServerErrorKind::ResponseError) => error
+            .detail()
+            .is_some_and(|text| text.contains(": -READONLY ") || text.contains(": -MASTERDOWN ")),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Redis 6 puts before what has ended a script.
+    const SIX: &str = "ERR Error running script (call to f_e6a86ad1): @user_script:1: ";
+
+    /// An answer of Redis, as it comes over the wire.
+    fn answered(text: &str) -> RedisError {
+        let answer = redis::parse_redis_value(format!("-{text}\r\n").as_bytes());
+        answer.unwrap().extract_error().unwrap_err()
+    }
+
+    #[test]
+    fn the_state_that_redis_is_in_says_nothing_of_what_is_stored() {
+        let states = [
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "READONLY You can't write against a read only replica.",
+            "MISCONF Redis is configured to save RDB snapshots, but it is unable to persist to disk.",
+            "NOREPLICAS Not enough good replicas to write.",
+            "LOADING Redis is loading the dataset in memory",
+            "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+        ];
+        let others = [
+            "ERR max number of clients reached",
+            "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+            "NOSCRIPT No matching script. Please use EVAL.",
+            "NOPERM this user has no permissions to run the 'evalsha' command",
+            "UNKILLABLE Sorry the script already executed write commands against the dataset.",
+        ];
+        let others = others.into_iter().map(str::to_owned);
+        let six = states.map(|state| format!("{SIX}@user_script: 1: -{state}"));
+        let seven = states.map(|state| format!("{state} script: e6a86ad1, on @user_script:1."));
+        for text in six.into_iter().chain(seven).chain(others) {
+            let error = answered(&text);
+            let fault = fault(&error, "key");
+            assert!(matches!(fault, RegistryError::Unavailable(_)), "{fault}");
+            let is_wrong = text.contains("READONLY") || text.contains("MASTERDOWN");
+            assert_eq!(wrong_server(&error), is_wrong, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_stored_and_can_not_be_read_is_corrupt() {
+        let stumbles = [
+            "user_script:1: attempt to perform arithmetic on a nil value",
+            "user_script:1: attempt to compare number with boolean",
+            "user_script:1: bad argument #1 to 'gmatch' (string expected, got boolean)",
+            "WRONGTYPE Operation against a key holding the wrong kind of value",
+            "ERR value is not an integer or out of range",
+        ];
+        let six = stumbles.map(|stumble| format!("{SIX}{stumble}"));
+        let seven = stumbles.map(|stumble| {
+            let code = if stumble.starts_with("user") {
+                "ERR "
+            } else {
+                ""
+            };
+            format!("{code}{stumble} script: e6a86ad1, on @user_script:1.")
+        });
+        for text in six.into_iter().chain(seven) {
+            let error = answered(&text);
+            let fault = fault(&error, "key");
+            assert!(matches!(fault, RegistryError::Corrupt { .. }), "{fault}");
+            assert!(!wrong_server(&error), "{text}");
+        }
+    }
 }
