@@ -293,6 +293,7 @@ impl Driver {
             }
             self.look_at_the_clock();
             self.keep_custody();
+            self.keep_trying();
             self.flush();
             self.hand_over();
         }

@@ -65,7 +65,9 @@ pub(crate) struct Custody {
     mode: Mode,
     /// When the commit under way was sent.
     sent: Option<Instant>,
-    /// When the first commit that failed was sent.
+    /// Since when a release has waited, and nothing was heard of the registry.
+    releasing: Option<Instant>,
+    /// When the first commit that failed, or the release that it was to tell of, was sent.
     trouble: Option<Instant>,
     /// Since when nothing has left.
     silent: Option<Instant>,
@@ -88,6 +90,7 @@ impl Custody {
         Self {
             mode: Mode::default(),
             sent: None,
+            releasing: None,
             trouble: None,
             silent: None,
             doubts: false,
@@ -100,6 +103,15 @@ impl Custody {
 
     pub(crate) fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Whether something is to be committed though nothing has changed: while the registry does not
+    /// answer, and where a release waits, which says nothing by itself.
+    pub(crate) fn must_try(&self, now: Instant) -> bool {
+        let is_late = self
+            .releasing
+            .is_some_and(|since| since + ANSWERED_WITHIN <= now);
+        self.mode != Mode::Committing || is_late
     }
 
     /// Whether a commit may be sent now.
@@ -139,7 +151,7 @@ impl Custody {
     pub(crate) fn answered(&mut self, now: Instant, works: bool, jitter: f64) -> Option<Order> {
         let sent = self.sent.take();
         if works {
-            return self.works();
+            return self.works(now);
         }
         let longest = (SHORTEST_BACKOFF * 2_u32.pow(self.tries.min(4))).min(LONGEST_BACKOFF);
         self.tries += 1;
@@ -148,15 +160,27 @@ impl Custody {
     }
 
     /// The registry has answered to something else. While a commit waits, that decides.
-    pub(crate) fn touched(&mut self) -> Option<Order> {
+    pub(crate) fn touched(&mut self, now: Instant) -> Option<Order> {
         if self.sent.is_some() {
             return None;
         }
-        self.works()
+        self.works(now)
     }
 
-    fn works(&mut self) -> Option<Order> {
+    /// A release is sent.
+    pub(crate) fn releases(&mut self, now: Instant) {
+        self.releasing.get_or_insert(now);
+    }
+
+    /// A release was answered; whether there are others.
+    pub(crate) fn released(&mut self, now: Instant, others: bool) -> Option<Order> {
+        self.releasing = others.then_some(now);
+        self.touched(now)
+    }
+
+    fn works(&mut self, now: Instant) -> Option<Order> {
         (self.tries, self.next_try) = (0, None);
+        self.releasing = self.releasing.map(|_| now);
         (self.trouble, self.silent, self.doubts) = (None, None, false);
         let before = std::mem::take(&mut self.mode);
         let handed_over = before == Mode::HandingOver;
@@ -168,7 +192,9 @@ impl Custody {
             return None;
         }
         self.mode = Mode::Suspended;
-        (self.trouble, self.silent) = (Some(since), Some(since));
+        // A lobby that is being released has been silent for as long.
+        let since = Some(self.releasing.map_or(since, |at| at.min(since)));
+        (self.trouble, self.silent) = (since, since);
         Some(Order::Suspend)
     }
 
@@ -212,7 +238,10 @@ impl Custody {
     /// When there may be something to decide, or to try, if nothing comes before.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
         let decision = match self.mode {
-            Mode::Committing => self.sent.map(|sent| sent + ANSWERED_WITHIN),
+            Mode::Committing => self
+                .sent
+                .or(self.releasing)
+                .map(|since| since + ANSWERED_WITHIN),
             Mode::Suspended if !self.doubts => None,
             Mode::Suspended => self.silent.map(|silent| silent + HANDS_OVER_AFTER),
             Mode::Uncommitted | Mode::HandingOver => None,

@@ -127,6 +127,29 @@ fn suspended_alone_it_doubts_after_four_seconds_and_hands_over_after_five() {
 }
 
 #[test]
+fn a_release_that_waits_has_a_commit_tried_and_counts_as_the_trouble_that_it_tells_of() {
+    let start = chassis::clock::now();
+    let mut custody = Custody::new(start);
+    custody.releases(start);
+    custody.releases(start + ms(400));
+    assert_eq!(custody.next_wake(), Some(start + ms(500)));
+    assert!(!custody.must_try(start + ms(499)) && custody.must_try(start + ms(500)));
+    // What answers meanwhile shows that the registry is there: the time runs anew.
+    assert_eq!(custody.touched(start + ms(500)), None);
+    assert!(!custody.must_try(start + ms(999)) && custody.must_try(start + ms(1000)));
+    custody.sends(start + ms(1000));
+    assert_eq!(custody.decide(start + ms(1500)), Some(Order::Suspend));
+    assert_eq!(custody.decide(start + ms(4501)), Some(Order::Doubt));
+    assert_eq!(custody.decide(start + ms(5500)), Some(Order::HandOver));
+    let anew = Order::CommitAnew { handed_over: true };
+    assert_eq!(custody.answered(start + ms(6000), true, 0.0), Some(anew));
+    assert_eq!(custody.released(start + ms(6000), true), None);
+    assert!(custody.must_try(start + ms(6500)), "the other waits");
+    assert_eq!(custody.released(start + ms(6500), false), None);
+    assert!(!custody.must_try(start + ms(60_000)));
+}
+
+#[test]
 fn a_loop_that_has_not_run_for_two_seconds_is_noticed() {
     let start = chassis::clock::now();
     let mut custody = Custody::new(start);

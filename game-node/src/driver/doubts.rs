@@ -109,7 +109,7 @@ impl Driver {
     ) {
         self.rounds.end_touch();
         if touched.iter().any(|(_, _, answer)| answer.is_some())
-            && let Some(order) = self.custody.touched()
+            && let Some(order) = self.custody.touched(now())
         {
             self.obey(order);
         }

@@ -75,6 +75,7 @@ impl Driver {
             seq: Seq(table.committed),
         };
         let (store, begun) = (self.store.clone(), now());
+        self.custody.releases(begun);
         self.under_way.push(Box::pin(async move {
             let released = store.release(&release).await;
             Finished::Released(code, release.epoch, begun, released)
@@ -90,6 +91,10 @@ impl Driver {
         released: Released,
     ) {
         self.handovers.under_way -= 1;
+        let others = self.handovers.under_way > 0;
+        if let Some(order) = self.custody.released(now(), others) {
+            self.obey(order);
+        }
         let table = self.tables.get(&code);
         if table.is_none_or(|table| table.lobby.epoch() != epoch.0) {
             return;

@@ -78,19 +78,23 @@ impl Driver {
         }
     }
 
-    /// While the registry does not answer, something must try it: any lobby will do.
+    /// Where the registry is to be tried, something must try it: any lobby will do.
     pub(super) fn keep_trying(&mut self) {
-        if self.is_committing() || self.batch.is_some() {
+        if !self.custody.must_try(now()) || self.batch.is_some() {
             return;
         }
         let wants = |code: &LobbyCode| self.tables.get(code).is_some_and(Table::wants_writing);
         if self.dirty.iter().any(wants) {
             return;
         }
-        if let Some((code, table)) = self.tables.iter_mut().next() {
+        // One under release only if there is no other: the same state at the same epoch changes
+        // nothing, and tells as well whose it is.
+        let tables = self.tables.iter_mut();
+        let any = tables.min_by_key(|(_, table)| table.giving.is_frozen());
+        if let Some((code, table)) = any {
             table.is_behind = true;
             self.dirty.insert(*code);
-        } else if let Some(order) = self.custody.touched() {
+        } else if let Some(order) = self.custody.touched(now()) {
             // Nothing is here that could not be saved.
             self.obey(order);
         }
@@ -147,7 +151,8 @@ impl Driver {
         let mut size = FRAME_RESERVE_BYTES;
         let mut frames = vec![Vec::new()];
         for (code, table) in &self.tables {
-            if table.giving.is_frozen() || table.lobby.has_ended() {
+            // One under release too: whether it has been released, the record says to who claims it.
+            if table.lobby.has_ended() {
                 continue;
             }
             let handed = Handed {

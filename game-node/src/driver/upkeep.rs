@@ -77,7 +77,6 @@ impl Driver {
             self.touch();
         }
         self.touch_in_doubt();
-        self.keep_trying();
         let every = self.rounds.sessions_every;
         if is_due(&mut self.rounds.next_sessions, every, at) && !self.rounds.reading_sessions {
             self.look_for_sessions(at);

@@ -1,6 +1,6 @@
 //! Lobbies that are given up: by a node that drains, or so that a game starts elsewhere.
 
-use protocol::link::Claimed;
+use protocol::link::{Claimed, Sight};
 use protocol::server::LoadLevel;
 
 use super::*;
@@ -59,6 +59,30 @@ async fn a_lobby_under_release_stays_frozen_until_the_answer_is_known() {
     assert!(!is_moved(&gateway));
     world.open();
     gateway.until(is_moved).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_alone_is_cut_off_hands_over_what_it_was_just_releasing() {
+    let (world, other, mut gateway) = two_nodes().await;
+    gateway.done(0, Request::Start).await;
+    world.shut();
+    world.process.shutdown.begin();
+    let since = tokio::time::Instant::now();
+    gateway.pings(Sight::Reachable);
+    gateway.until(|gateway| !gateway.handed.is_empty()).await;
+    assert!(since.elapsed() < Duration::from_secs(6));
+    let mut far = other.gateway(1);
+    far.handed = std::mem::take(&mut gateway.handed);
+    let claimed = far.claims(&other.registry).await;
+    assert!(matches!(claimed, Claimed::Owned { .. }));
+    far.done(0, attach()).await;
+    assert_eq!(far.lobby(0)["status"], "playing");
+    // Its release, when it gets through, is of an epoch that has passed.
+    world.open();
+    gateway.until(is_moved).await;
+    world.driving.await.unwrap();
+    let record = other.registry.owner(CODE).await.unwrap().unwrap();
+    assert_eq!(record.owner.unwrap().node, other.membership.own().id);
 }
 
 #[tokio::test(start_paused = true)]
