@@ -26,7 +26,6 @@ mod tests;
 mod upkeep;
 
 use std::collections::{BTreeSet, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -383,7 +382,8 @@ impl Driver {
         let (at, began, seq) = (now(), trace::moment(), table.lobby.seq());
         let seat = began.and_then(|_| table.seat_of(&input, asked));
         let decision = std::mem::take(&mut table.decision);
-        let node = &self.store.owner().node;
+        let stepped = self.at_table(code, asked, |table| table.lobby.step(at, input))?;
+        let (table, node) = (self.tables.get_mut(&code)?, &self.store.owner().node);
         let step = |refused| spans::Step {
             began,
             node,
@@ -393,9 +393,8 @@ impl Driver {
             decision,
             refused,
         };
-        let stepped = catch_unwind(AssertUnwindSafe(|| table.lobby.step(at, input)));
         let result = match stepped {
-            Ok(Ok(effects)) => {
+            Ok(effects) => {
                 let place = if table.lobby.seq() > seq {
                     step(None).end()
                 } else {
@@ -405,14 +404,10 @@ impl Driver {
                 table.take_in(effects, asked, place);
                 Ok(())
             }
-            Ok(Err(refusal)) => {
+            Err(refusal) => {
                 step(Some(&refusal)).end();
                 table.decision = decision;
                 Err(refusal)
-            }
-            Err(_panic) => {
-                self.broken(code, asked);
-                return None;
             }
         };
         self.after_step(code);
@@ -442,10 +437,10 @@ impl Driver {
 
     /// Asks an AI for a move of a lobby that has been committed.
     fn ask_ai(&mut self, matter: Matter, cause: TraceContext) {
-        let table = self.tables.get(&matter.code);
         // The turn may have passed meanwhile: then nobody needs a decision.
-        let question = table.and_then(|table| table.lobby.question(matter.game, matter.turn));
-        if let Some(question) = question {
+        let (game, turn) = (matter.game, matter.turn);
+        let question = self.at_table(matter.code, None, |table| table.lobby.question(game, turn));
+        if let Some(question) = question.flatten() {
             let span = spans::question(cause, &self.store.owner().node, &matter, &question);
             let request = uuid::Uuid::new_v4();
             let decided = self.bridge.ask(now(), request, matter, question, span);

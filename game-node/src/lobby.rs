@@ -42,6 +42,8 @@ pub use chance::Chance;
 use effect::Effects;
 pub use effect::{Effect, SessionChange, SessionPlace};
 use events::Events;
+#[cfg(test)]
+pub use input::Breaking;
 pub use input::{Input, Surroundings, Wish};
 pub use people::Absent;
 use person::Person;
@@ -101,6 +103,8 @@ pub struct Lobby {
     events: Events,
     /// Nobody is left; every further wish is refused.
     ended: bool,
+    #[cfg(test)]
+    breaks: Option<Breaking>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +172,8 @@ impl Lobby {
             spectators: Vec::new(),
             events: Events::default(),
             ended: false,
+            #[cfg(test)]
+            breaks: None,
         };
         let mut effects = Effects::default();
         lobby.sit_down(&wish, &name, &mut effects);
@@ -226,10 +232,12 @@ impl Lobby {
                 self.surroundings = surroundings;
             }
             #[cfg(test)]
-            Input::Break => {
+            Input::Break(Breaking::Step) => {
                 self.seq += 1000;
                 panic!("a lobby breaks");
             }
+            #[cfg(test)]
+            Input::Break(later) => self.breaks = Some(later),
         }
         self.settle(now, &mut effects);
         if effects.changed {

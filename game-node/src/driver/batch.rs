@@ -1,8 +1,8 @@
 //! Commits: all lobbies that have changed since the last one, one batch under way at a time.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use bytes::Bytes;
 use chassis::trace::Span;
 use protocol::link::{Outcome, ToGateway};
 use protocol::lobby::LobbyStatus;
@@ -48,9 +48,7 @@ impl Driver {
         }
         let (mut writes, mut sessions, mut items) = (Vec::new(), Vec::new(), Vec::new());
         for code in self.next_batch() {
-            let formed = catch_unwind(AssertUnwindSafe(|| self.form(code)));
-            let Ok(Some((write, item))) = formed else {
-                self.broken(code, None);
+            let Some((write, item)) = self.form(code) else {
                 continue;
             };
             writes.push(write);
@@ -101,16 +99,17 @@ impl Driver {
         batch
     }
 
-    /// What is written of a lobby now, and what leaves after.
+    /// What is written of a lobby now, and what leaves after; none if it has broken.
     fn form(&mut self, code: LobbyCode) -> Option<(Write, Item)> {
         let at = now();
+        let saved = self.at_table(code, None, |table| {
+            table.picture(at);
+            (!table.lobby.has_ended()).then(|| Bytes::from(table.lobby.save(at)))
+        })?;
         let table = self.tables.get_mut(&code)?;
-        table.picture(at);
         let (epoch, seq) = (table.lobby.epoch(), table.lobby.seq());
-        let write = if table.lobby.has_ended() {
-            Write::Delete(table.delete(code))
-        } else {
-            table.saved = table.lobby.save(at).into();
+        let write = if let Some(saved) = saved {
+            table.saved = saved;
             let status = status_word(table.lobby.status());
             let state = (status, table.saved.clone());
             let numbers = (epoch, seq);
@@ -119,6 +118,8 @@ impl Driver {
                 .commit(code, table.born, numbers, state, Lifetime::Table);
             commit.accepted_input = table.has_accepted_input;
             Write::Commit(commit)
+        } else {
+            Write::Delete(table.delete(code))
         };
         (table.formed, table.in_flight, table.is_behind) = (seq, true, false);
         let outgoing = std::mem::take(&mut table.outgoing);
@@ -269,8 +270,11 @@ impl Driver {
             // Not lost sight of.
             self.dirty.insert(code);
         } else if table.is_clean() {
-            table.picture(now());
-            for outgoing in std::mem::take(&mut table.outgoing) {
+            let pictured = self.at_table(code, None, |table| {
+                table.picture(now());
+                std::mem::take(&mut table.outgoing)
+            });
+            for outgoing in pictured.into_iter().flatten() {
                 self.send(code, outgoing);
             }
         } else if table.wants_writing() {

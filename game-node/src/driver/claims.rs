@@ -4,7 +4,6 @@
 //! one code wait for one answer of the registry.
 
 use std::collections::{HashMap, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use protocol::link::{Claim, Claimed, ToGateway};
 use registry::{Born, Epoch, RegistryError, Release, Seq};
 use tracing::{debug, error, info};
 
+use super::faults::contained;
 use super::{Driver, Finished, Table, now};
 use crate::chance;
 use crate::lobby::{Input, LinkId, Lobby};
@@ -195,14 +195,12 @@ impl Driver {
         let (code, at) = (claim.code, now());
         let born: Born = claim.born.parse().expect("it was claimed by that");
         let (surroundings, pace) = (self.surroundings, self.settings.pace);
-        let restored = catch_unwind(AssertUnwindSafe(|| {
-            Lobby::restore(at, code, &saved, surroundings, pace)
-        }));
+        let restored = contained(|| Lobby::restore(at, code, &saved, surroundings, pace));
         let mut lobby = match restored {
-            Ok(Ok(lobby)) => lobby,
+            Some(Ok(lobby)) => lobby,
             failed => {
                 let why = match failed {
-                    Ok(Err(invalid)) => invalid.to_string(),
+                    Some(Err(invalid)) => invalid.to_string(),
                     _ => "reading it panics".to_owned(),
                 };
                 // A newer program wrote it: its nodes can go on with it.

@@ -9,6 +9,7 @@ use registry::{Born, Created, Lifetime, RegistryError};
 use tracing::{debug, info};
 
 use super::asks::{Asked, refused};
+use super::faults::contained;
 use super::{Driver, Finished, Table, now};
 use crate::lobby::{Connection, Effect, Founding, Input, LinkId, Lobby, Refusal, Wish};
 
@@ -80,8 +81,14 @@ impl Driver {
             wish,
         };
         let pace = self.settings.pace;
-        let (lobby, effects) = Lobby::found(now(), founding, self.surroundings, pace);
-        let saved = Bytes::from(lobby.save(now()));
+        let surroundings = self.surroundings;
+        let founded = contained(|| {
+            let (lobby, effects) = Lobby::found(now(), founding, surroundings, pace);
+            let saved = Bytes::from(lobby.save(now()));
+            (lobby, effects, saved)
+        });
+        let broken = || Refusal::unavailable("Something went wrong at this table; try it again.");
+        let (lobby, effects, saved) = founded.ok_or_else(broken)?;
         self.creations.0.insert(
             code,
             Meanwhile {

@@ -1,5 +1,9 @@
 //! A lobby that has panicked: it goes on from its saved state, and nobody else notices.
+//!
+//! Invariant: whatever a lobby does by itself, a step, a picture, a save, it does under
+//! [`Driver::at_table`], or, before it is a table, under [`contained`].
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use protocol::LobbyCode;
@@ -7,7 +11,7 @@ use protocol::link::{Parting, ToGateway};
 use tracing::error;
 
 use super::asks::{Asked, refused};
-use super::{Driver, Finished, Outgoing, now};
+use super::{Driver, Finished, Outgoing, Table, now};
 use crate::chance;
 use crate::lobby::{Input, Lobby, Refusal};
 use crate::store::Write;
@@ -16,13 +20,30 @@ use crate::store::Write;
 const FAULTS_APART: Duration = Duration::from_mins(1);
 
 impl Driver {
+    /// Lets a lobby do something, for whoever has `asked`. None if it is not here, or if it has
+    /// panicked, which costs nobody else anything: then it is not as it was.
+    pub(super) fn at_table<T>(
+        &mut self,
+        code: LobbyCode,
+        asked: Option<&Asked>,
+        work: impl FnOnce(&mut Table) -> T,
+    ) -> Option<T> {
+        let table = self.tables.get_mut(&code)?;
+        let done = contained(|| work(table));
+        if done.is_none() {
+            self.broken(code, asked);
+        }
+        done
+    }
+
     /// A bug has shown itself in a lobby. What was done since its saved state has not been done.
-    pub(super) fn broken(&mut self, code: LobbyCode, asked: Option<&Asked>) {
+    fn broken(&mut self, code: LobbyCode, asked: Option<&Asked>) {
+        // Where and why is in the panic's own line above.
+        error!(%code, "a lobby has broken");
+        let restored = self.restored(code);
         let Some(table) = self.tables.get_mut(&code) else {
             return;
         };
-        // Where and why is in the panic's own line above.
-        error!(%code, "a lobby has broken");
         let undone = std::mem::take(&mut table.outgoing)
             .into_iter()
             .filter_map(|outgoing| match outgoing {
@@ -31,11 +52,13 @@ impl Driver {
             });
         let undone: Vec<Asked> = undone.chain(asked.cloned()).collect();
         table.sessions.clear();
+        // What comes now is newer, and so are its pictures than all that have left.
+        table.pictured = table.formed.max(table.committed);
         let refusal = Refusal::unavailable("Something went wrong at this table; try it again.");
         for asked in undone {
             self.answer(&asked, refused(&refusal));
         }
-        match self.restored(code) {
+        match restored {
             Some(lobby) => {
                 if let Some(table) = self.tables.get_mut(&code) {
                     table.lobby = lobby;
@@ -55,11 +78,13 @@ impl Driver {
             return None;
         }
         let (pace, surroundings) = (self.settings.pace, self.surroundings);
-        let mut lobby = Lobby::restore(at, code, &table.saved, surroundings, pace).ok()?;
-        // Above everything that was given to a commit, so that what follows is newer.
-        lobby.own(table.lobby.epoch(), table.formed.max(table.committed));
-        lobby.reconnect(&table.lobby);
-        Some(lobby)
+        contained(|| {
+            let mut lobby = Lobby::restore(at, code, &table.saved, surroundings, pace).ok()?;
+            // Above everything that was given to a commit, so that what follows is newer.
+            lobby.own(table.lobby.epoch(), table.formed.max(table.committed));
+            lobby.reconnect(&table.lobby);
+            Some(lobby)
+        })?
     }
 
     /// The table ends, and its people are told.
@@ -90,4 +115,9 @@ impl Driver {
         }));
         self.drop_table(code);
     }
+}
+
+/// What is done here; none if it panics. What it had to do with is not to be used then.
+pub(super) fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
 }

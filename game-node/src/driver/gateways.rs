@@ -1,8 +1,10 @@
 //! The gateways' links, and what they say beside players' wishes.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 
 use chassis::trace::Span;
+use futures_util::FutureExt;
 use protocol::link::{ToGateway, ToNode};
 use tracing::{debug, info};
 
@@ -106,8 +108,7 @@ impl Driver {
             }
             ToNode::Probe { request } => self.probe(link, request),
             ToNode::Inspect { request, code } => {
-                let table = self.tables.get(&code);
-                let lobby = table.map(|table| table.lobby.inspect());
+                let lobby = self.at_table(code, None, |table| table.lobby.inspect());
                 self.gateways
                     .send(link, ToGateway::Inspected { request, lobby });
             }
@@ -135,10 +136,11 @@ impl Driver {
         self.probes_under_way += 1;
         let (store, pace) = (self.store.clone(), self.settings.pace);
         self.under_way.push(Box::pin(async move {
-            let failure = probe::probe(&store, pace)
-                .await
-                .err()
-                .map(|error| error.to_string());
+            let probed = AssertUnwindSafe(probe::probe(&store, pace)).catch_unwind();
+            let failure = match probed.await {
+                Ok(probed) => probed.err().map(|error| error.to_string()),
+                Err(_panic) => Some("the probe lobby has broken".to_owned()),
+            };
             Finished::Probed {
                 link,
                 request,

@@ -135,9 +135,15 @@ impl Driver {
         if is_held || (table.outgoing.is_empty() && table.lobby.seq() <= table.pictured) {
             return;
         }
-        table.picture(at);
+        let shown = self.at_table(code, None, |table| {
+            table.picture(at);
+            table.lobby.save(at)
+        });
+        let (Some(saved), Some(table)) = (shown, self.tables.get_mut(&code)) else {
+            return;
+        };
         // A lobby that breaks goes on from what was shown.
-        table.saved = table.lobby.save(at).into();
+        table.saved = saved.into();
         table.formed = table.lobby.seq();
         (table.is_behind, table.is_uncommitted) = (true, true);
         for outgoing in std::mem::take(&mut table.outgoing) {
@@ -147,20 +153,14 @@ impl Driver {
 
     /// Hands all lobbies to one gateway, or to all of them.
     pub(super) fn hand_to(&mut self, link: Option<LinkId>) {
-        let at = now();
         let mut size = FRAME_RESERVE_BYTES;
         let mut frames = vec![Vec::new()];
-        for (code, table) in &self.tables {
-            // One under release too: whether it has been released, the record says to who claims it.
-            if table.lobby.has_ended() {
+        let codes: Vec<LobbyCode> = self.tables.keys().copied().collect();
+        for code in codes {
+            // One that breaks by this is handed over as it was saved before.
+            let handed = self.handed(code).or_else(|| self.handed(code));
+            let Some(handed) = handed else {
                 continue;
-            }
-            let handed = Handed {
-                epoch: table.lobby.epoch(),
-                seq: table.lobby.seq(),
-                born: table.born.to_string(),
-                status: status_word(table.lobby.status()).to_owned(),
-                saved: table.lobby.save(at).into(),
             };
             // A byte takes up to two where bytes are written as numbers.
             let bytes = 2 * handed.saved.len() + FRAME_RESERVE_BYTES;
@@ -170,7 +170,7 @@ impl Driver {
             }
             size += bytes;
             if let Some(frame) = frames.last_mut() {
-                frame.push((*code, handed));
+                frame.push((code, handed));
             }
         }
         for lobbies in frames {
@@ -180,6 +180,22 @@ impl Driver {
                 None => self.gateways.send_to_all(&message),
             }
         }
+    }
+
+    /// What is handed over of a lobby; none if there is nothing, or if it has broken. One under
+    /// release is too: whether it has been released, the record says to whoever claims it.
+    fn handed(&mut self, code: LobbyCode) -> Option<Handed> {
+        let at = now();
+        let handed = self.at_table(code, None, |table| {
+            (!table.lobby.has_ended()).then(|| Handed {
+                epoch: table.lobby.epoch(),
+                seq: table.lobby.seq(),
+                born: table.born.to_string(),
+                status: status_word(table.lobby.status()).to_owned(),
+                saved: table.lobby.save(at).into(),
+            })
+        });
+        handed.flatten()
     }
 
     /// Lobbies that were shown without being saved.

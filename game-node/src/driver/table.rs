@@ -193,8 +193,8 @@ impl Table {
         if waits || self.lobby.seq() <= self.pictured {
             return;
         }
-        self.pictured = self.lobby.seq();
         let shows = self.lobby.show(now).into_iter();
+        self.pictured = self.lobby.seq();
         self.outgoing
             .extend(shows.map(|(link, show)| Outgoing::Show {
                 link,

@@ -2,6 +2,7 @@
 
 mod claims;
 mod doubts;
+mod faults;
 mod handover;
 mod harness;
 mod load;
@@ -19,7 +20,6 @@ use protocol::player::SetOptions;
 use rules::{Action, Length, OptionsPatch};
 
 use self::harness::*;
-use crate::lobby::Input;
 
 const ADD_AI: Request = Request::AddAi {
     level: AiLevel::Normal,
@@ -332,46 +332,6 @@ async fn a_node_that_drains_takes_nothing_new_and_leaves_once_all_is_saved() {
     assert_eq!(gateway.answered(added).await, Outcome::Done);
     world.driving.await.unwrap();
     assert!(!world.process.readiness.is_ready());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_lobby_that_breaks_goes_on_from_its_saved_state_and_ends_at_the_second_time() {
-    let mut manual = Manual::new();
-    let mut gateway = manual.gateway(1);
-    manual.hears(&mut gateway, 0, create(BORN)).await;
-    manual.hears(&mut gateway, 0, ADD_AI).await;
-    let seq = gateway.state(0)["seq"].as_u64().unwrap();
-    // A wish that is not saved yet when the lobby breaks has not been done.
-    let undone = gateway.asks(0, ADD_AI);
-    manual.takes_in();
-    manual.driver.step(CODE.parse().unwrap(), Input::Break);
-    manual.pump(&mut gateway).await;
-    let answer = gateway
-        .answers
-        .iter()
-        .find(|(number, _)| *number == undone)
-        .unwrap()
-        .1
-        .clone();
-    assert_eq!(code_of(&answer), Some(ErrorCode::Unavailable));
-    assert_eq!(gateway.lobby(0)["players"].as_array().unwrap().len(), 2);
-    assert!(gateway.state(0)["seq"].as_u64().unwrap() > seq);
-    manual.hears(&mut gateway, 0, ADD_AI).await;
-    assert_eq!(
-        gateway.lobby(0)["players"].as_array().unwrap().len(),
-        3,
-        "it lives"
-    );
-
-    tokio::time::advance(Duration::from_secs(61)).await;
-    manual.driver.step(CODE.parse().unwrap(), Input::Break);
-    manual.pump(&mut gateway).await;
-    assert!(gateway.partings.is_empty(), "not within a minute");
-    manual.driver.step(CODE.parse().unwrap(), Input::Break);
-    manual.pump(&mut gateway).await;
-    assert_eq!(gateway.partings, [(connection(0, 1), Parting::Lost)]);
-    assert!(manual.registry.owner(CODE).await.unwrap().unwrap().deleted);
-    assert_eq!(manual.driver.census, crate::lobby::Census::default());
 }
 
 #[test]

@@ -44,9 +44,21 @@ pub enum Input {
     },
     /// What the lobby shows of the world around it has changed.
     Surroundings(Surroundings),
-    /// Panics, after it has done some damage.
+    /// Panics, after it has done some damage; or does later.
     #[cfg(test)]
-    Break,
+    Break(Breaking),
+}
+
+/// Where a lobby panics.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breaking {
+    /// At once.
+    Step,
+    /// When a picture of it is made.
+    Picture,
+    /// When it is saved.
+    Save,
 }
 
 /// What a person wants, with the connection that it came by.

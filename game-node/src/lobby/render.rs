@@ -19,6 +19,12 @@ impl Lobby {
     /// The present picture for everybody who is here, one [`Show`] a link; those who missed
     /// pictures get one of their own, with the events that they missed.
     pub fn show(&mut self, now: Instant) -> Vec<(LinkId, Show)> {
+        #[cfg(test)]
+        assert_ne!(
+            self.breaks,
+            Some(super::Breaking::Picture),
+            "a lobby breaks"
+        );
         let shared = self.shared(now);
         let mut shows: BTreeMap<(LinkId, u64), Audience> = BTreeMap::new();
         for (seat, person) in self.viewers() {

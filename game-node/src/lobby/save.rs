@@ -84,6 +84,8 @@ struct SavedPerson {
 impl Lobby {
     /// Everything needed to go on from here.
     pub fn save(&self, now: Instant) -> Vec<u8> {
+        #[cfg(test)]
+        assert_ne!(self.breaks, Some(super::Breaking::Save), "a lobby breaks");
         let (game, deadline) = match &self.stage {
             Stage::Waiting => (None, None),
             Stage::Playing(play) => (Some(&play.game), play.deadline),
@@ -166,6 +168,8 @@ fn read<P: DeserializeOwned + Into<SavedPerson>>(
             .collect(),
         events: Events::from_vec(saved.events),
         ended: false,
+        #[cfg(test)]
+        breaks: None,
     })
 }
 
