@@ -122,7 +122,7 @@ impl Driver {
             Write::Delete(table.delete(code))
         };
         (table.formed, table.in_flight, table.is_behind) = (seq, true, false);
-        let outgoing = std::mem::take(&mut table.outgoing);
+        let outgoing = table.take_outgoing();
         let moves = std::mem::take(&mut table.traces);
         let spans = spans::commits(&moves, &self.store.owner().node, code);
         let item = Item {
@@ -208,10 +208,10 @@ impl Driver {
         }
     }
 
-    /// What could not leave waits for the next try, before what has come since.
+    /// What could not leave waits for the next try.
     fn put_back(&mut self, item: Item) {
         if let Some(table) = self.tables.get_mut(&item.code) {
-            table.outgoing.splice(0..0, item.outgoing);
+            table.put_back(item.outgoing);
             self.dirty.insert(item.code);
         }
     }
@@ -272,7 +272,7 @@ impl Driver {
         } else if table.is_clean() {
             let pictured = self.at_table(code, None, |table| {
                 table.picture(now());
-                std::mem::take(&mut table.outgoing)
+                table.take_outgoing()
             });
             for outgoing in pictured.into_iter().flatten() {
                 self.send(code, outgoing);

@@ -13,7 +13,7 @@ use tracing::error;
 use super::asks::{Asked, refused};
 use super::{Driver, Finished, Outgoing, Table, now};
 use crate::chance;
-use crate::lobby::{Input, Lobby, Refusal};
+use crate::lobby::{Input, Lobby, Refusal, SessionChange, SessionPlace};
 use crate::store::Write;
 
 /// A second fault within this time ends the table: it would break for ever.
@@ -36,7 +36,8 @@ impl Driver {
         done
     }
 
-    /// A bug has shown itself in a lobby. What was done since its saved state has not been done.
+    /// A bug has shown itself in a lobby. What was done since its saved state has not been done;
+    /// what that has in it has, though its commit may have failed.
     fn broken(&mut self, code: LobbyCode, asked: Option<&Asked>) {
         // Where and why is in the panic's own line above.
         error!(%code, "a lobby has broken");
@@ -44,14 +45,23 @@ impl Driver {
         let Some(table) = self.tables.get_mut(&code) else {
             return;
         };
-        let undone = std::mem::take(&mut table.outgoing)
-            .into_iter()
-            .filter_map(|outgoing| match outgoing {
-                Outgoing::Answer { asked, .. } => Some(asked),
-                Outgoing::Show { .. } | Outgoing::Parted { .. } | Outgoing::Decide { .. } => None,
-            });
+        let undone = if let Some(lobby) = &restored {
+            // Whoever sat or watched here when it was saved does; the others have left then, or
+            // have not come.
+            let left = |change: &SessionChange| {
+                change.place == SessionPlace::Elsewhere && lobby.known(&change.token).is_none()
+            };
+            table.sessions.retain(left);
+            table.sessions.extend(lobby.sessions());
+            table.take_undone()
+        } else {
+            table.take_outgoing()
+        };
+        let undone = undone.into_iter().filter_map(|outgoing| match outgoing {
+            Outgoing::Answer { asked, .. } => Some(asked),
+            Outgoing::Show { .. } | Outgoing::Parted { .. } | Outgoing::Decide { .. } => None,
+        });
         let undone: Vec<Asked> = undone.chain(asked.cloned()).collect();
-        table.sessions.clear();
         // What comes now is newer, and so are its pictures than all that have left.
         table.pictured = table.formed.max(table.committed);
         let refusal = Refusal::unavailable("Something went wrong at this table; try it again.");

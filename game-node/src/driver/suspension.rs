@@ -116,7 +116,7 @@ impl Driver {
         for (code, epoch, outgoing) in waiting {
             let table = self.tables.get_mut(&code);
             if let Some(table) = table.filter(|table| table.lobby.epoch() == epoch) {
-                table.outgoing.splice(0..0, outgoing);
+                table.put_back(outgoing);
                 self.dirty.insert(code);
             }
         }
@@ -146,7 +146,7 @@ impl Driver {
         table.saved = saved.into();
         table.formed = table.lobby.seq();
         (table.is_behind, table.is_uncommitted) = (true, true);
-        for outgoing in std::mem::take(&mut table.outgoing) {
+        for outgoing in table.take_outgoing() {
             self.send(code, outgoing);
         }
     }

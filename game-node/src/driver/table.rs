@@ -26,6 +26,8 @@ pub(super) struct Table {
     pub(super) born: Born,
     /// What leaves once everything before is committed.
     pub(super) outgoing: Vec<Outgoing>,
+    /// How much of that, from the front, is of what is saved below: a commit of it has failed.
+    returned: usize,
     /// Sessions that are written with the next commit.
     pub(super) sessions: Vec<SessionChange>,
     /// The seq of the newest state that was given to a commit.
@@ -106,6 +108,7 @@ impl Table {
             lobby,
             born,
             outgoing: Vec::new(),
+            returned: 0,
             sessions: Vec::new(),
             formed: committed,
             committed,
@@ -175,6 +178,23 @@ impl Table {
                 Effect::End => {}
             }
         }
+    }
+
+    /// What leaves now, or with the commit that is formed.
+    pub(super) fn take_outgoing(&mut self) -> Vec<Outgoing> {
+        self.returned = 0;
+        std::mem::take(&mut self.outgoing)
+    }
+
+    /// What could not leave with its commit waits for the next one, before what has come since.
+    pub(super) fn put_back(&mut self, outgoing: Vec<Outgoing>) {
+        self.returned += outgoing.len();
+        self.outgoing.splice(0..0, outgoing);
+    }
+
+    /// What waits and is of nothing that is saved.
+    pub(super) fn take_undone(&mut self) -> Vec<Outgoing> {
+        self.outgoing.split_off(self.returned)
     }
 
     /// Which seat a step is about, for its trace.

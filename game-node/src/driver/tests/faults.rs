@@ -1,7 +1,11 @@
 //! Lobbies that panic.
 
+use futures_util::StreamExt as _;
+
 use super::*;
+use crate::driver::Finished;
 use crate::lobby::{Breaking, Input};
+use crate::store::Tried;
 
 const OTHER: &str = "TABLE3";
 
@@ -130,4 +134,24 @@ async fn a_lobby_that_breaks_when_it_is_handed_over_is_handed_as_it_was_saved() 
         .collect();
     handed.sort_unstable();
     assert_eq!(handed, [CODE, OTHER]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_commit_that_failed_had_in_it_is_done_once_when_the_lobby_breaks_then() {
+    let (mut manual, mut gateway) = two_tables().await;
+    let added = gateway.asks(0, ADD_AI);
+    manual.takes_in();
+    manual.driver.flush();
+    let _lost = manual.driver.under_way.next().await;
+    manual.driver.finished(Finished::Batch(Tried {
+        records: vec![None],
+        sessions: Vec::new(),
+    }));
+    manual
+        .driver
+        .step(CODE.parse().unwrap(), Input::Break(Breaking::Step));
+    tokio::time::advance(Duration::from_secs(1)).await;
+    manual.pump(&mut gateway).await;
+    assert_eq!(gateway.answered(added).await, Outcome::Done);
+    assert_eq!(gateway.lobby(0)["players"].as_array().unwrap().len(), 3);
 }
