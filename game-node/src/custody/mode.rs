@@ -11,7 +11,7 @@ use crate::lobby::LinkId;
 const ANSWERED_WITHIN: Duration = Duration::from_millis(500);
 /// What a gateway has said counts for so long; it says it every second.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
-/// A node whose own trouble began so much earlier than a gateway's has another one than it.
+/// A node whose own trouble began so much earlier than a gateway's has another one than it. Less than until it hands over.
 const TROUBLE_APART: Duration = Duration::from_secs(4);
 /// Suspended alone for so long, another may own the lobbies.
 const DOUBTS_AFTER: Duration = Duration::from_secs(4);
@@ -49,7 +49,7 @@ impl Mode {
 pub(crate) enum Order {
     /// Keep everything back.
     Suspend,
-    /// Let out what waits, uncommitted.
+    /// Let out what waits, uncommitted; take back what was handed over.
     GoOn,
     /// Every lobby is in doubt.
     Doubt,
@@ -231,7 +231,11 @@ impl Custody {
                         Order::Suspend
                     })
             }
-            Mode::HandingOver => None,
+            // Who is away since before it was handed over has had nobody take it.
+            Mode::HandingOver => self.all_are_away(now).then(|| {
+                self.mode = Mode::Uncommitted;
+                Order::GoOn
+            }),
         }
     }
 

@@ -114,12 +114,9 @@ fn suspended_alone_it_doubts_after_four_seconds_and_hands_over_after_five() {
     assert_eq!(custody.decide(start + ms(4100)), Some(Order::Doubt));
     assert_eq!(custody.decide(start + ms(4999)), None);
     assert_eq!(custody.decide(start + ms(5000)), Some(Order::HandOver));
-    // Handed over is handed over, whatever gateways say now.
-    custody.heard(
-        start + ms(5100),
-        LinkId(1),
-        Sight::Away { since_ms: 60_000 },
-    );
+    // Whoever could reach it after that may have had the lobbies taken over.
+    let since_ms = 1099;
+    custody.heard(start + ms(5100), LinkId(1), Sight::Away { since_ms });
     assert_eq!(custody.decide(start + ms(5100)), None);
     assert!(custody.mode().is_suspended());
     let anew = Order::CommitAnew { handed_over: true };
@@ -127,9 +124,25 @@ fn suspended_alone_it_doubts_after_four_seconds_and_hands_over_after_five() {
 }
 
 #[test]
+fn what_was_handed_over_while_nobody_could_take_it_goes_on_uncommitted_after_all() {
+    let start = chassis::clock::now();
+    let mut custody = suspended(start, &[1, 2]);
+    custody.heard(start + ms(4900), LinkId(1), Sight::Away { since_ms: 4800 });
+    assert_eq!(custody.decide(start + ms(5000)), Some(Order::Doubt));
+    assert_eq!(custody.decide(start + ms(5000)), Some(Order::HandOver));
+    // The other one has only been silent.
+    custody.heard(start + ms(5800), LinkId(1), Sight::Away { since_ms: 5700 });
+    assert_eq!(custody.decide(start + ms(5800)), None);
+    custody.heard(start + ms(5800), LinkId(2), Sight::Away { since_ms: 1800 });
+    assert_eq!(custody.decide(start + ms(5800)), Some(Order::GoOn));
+    assert_eq!(custody.mode(), Mode::Uncommitted);
+}
+
+#[test]
 fn a_release_that_waits_has_a_commit_tried_and_counts_as_the_trouble_that_it_tells_of() {
     let start = chassis::clock::now();
     let mut custody = Custody::new(start);
+    custody.linked(LinkId(1), "gateway-1".to_owned());
     custody.releases(start);
     custody.releases(start + ms(400));
     assert_eq!(custody.next_wake(), Some(start + ms(500)));

@@ -31,6 +31,8 @@ impl Driver {
             Order::GoOn => {
                 // No gateway reaches it either, so nobody can take these lobbies over.
                 warn!("the registry is away for everybody: the games go on unsaved");
+                // Whatever was handed over before, nobody could take.
+                self.gateways.send_to_all(&ToGateway::CommitsAgain);
                 self.surroundings.saved = false;
                 self.tell_surroundings();
                 self.let_go_uncommitted();

@@ -111,3 +111,25 @@ async fn a_node_that_alone_can_not_commit_hands_its_lobbies_to_who_can() {
     gateway.is_sent_on(0).await;
     gateway.until(|gateway| gateway.commits_again).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_could_take_over_goes_on_unsaved_and_is_taken_back() {
+    let world = World::start();
+    let mut gateway = settled(&world).await;
+    world.shut();
+    let added = gateway.asks(0, ADD_AI);
+    // A gateway that stands still, and says for too long nothing of how it fares.
+    gateway.until(|gateway| !gateway.handed.is_empty()).await;
+    gateway.pings(Sight::Away { since_ms: 5000 });
+    assert_eq!(gateway.answered(added).await, Outcome::Done);
+    assert!(gateway.commits_again);
+    gateway
+        .until(|gateway| gateway.lobby(0)["saved"] == false)
+        .await;
+    let known = gateway.knows(Question::Lobby(CODE.parse().unwrap())).await;
+    assert!(!known.unwrap().suspended);
+    world.open();
+    gateway
+        .until(|gateway| gateway.lobby(0)["saved"] == true)
+        .await;
+}
