@@ -12,7 +12,8 @@ use protocol::player::PlayerMessage;
 use protocol::{ErrorCode, LobbyCode, TraceParent};
 use registry::NodeId;
 
-use super::journey::Goal;
+use super::journey::{Goal, Journey};
+use super::place::Place;
 use super::{ANSWER_WITHIN, Effect, Session};
 use crate::links::NotSent;
 
@@ -213,13 +214,26 @@ impl Session {
                     self.lose(node);
                 }
             }
-            Some(_) => {
-                let pending = self.asks.remove(&number);
-                if let Some(reply) = pending.and_then(|pending| pending.reply) {
-                    self.table_answered(reply, outcome);
-                }
-            }
+            Some(_) => match self.asks.remove(&number) {
+                Some(Pending {
+                    reply: Some(reply), ..
+                }) => self.table_answered(reply, outcome),
+                Some(pending) if outcome == Outcome::NotOwner => self.stay_away(&pending),
+                _ => {}
+            },
             None => self.journey_answered(now, number, outcome),
+        }
+    }
+
+    /// A seat could not be given up: its table is on the move, or its node takes nothing. Should
+    /// the table stay there, it at least takes nobody for present, and gives the seat up once it
+    /// sees by the session that its player sits elsewhere.
+    fn stay_away(&mut self, pending: &Pending) {
+        let is_there = |place: &Place| place.node == pending.node && place.code == pending.code;
+        let asked = self.journey.as_ref().and_then(Journey::asked);
+        if !self.place.iter().chain(&asked).any(is_there) {
+            let (node, code) = (pending.node.clone(), pending.code);
+            self.effects.push(Effect::Detach { node, code });
         }
     }
 
@@ -306,8 +320,14 @@ impl Session {
             return self.lose(&node);
         }
         // The node takes nothing more just now.
-        if let Some(reply) = self.asks.remove(&number).and_then(|pending| pending.reply) {
-            self.unavailable(reply.id, "the table's server can't be reached just now");
+        let Some(mut pending) = self.asks.remove(&number) else {
+            return;
+        };
+        match pending.reply.take() {
+            Some(reply) => {
+                self.unavailable(reply.id, "the table's server can't be reached just now");
+            }
+            None => self.stay_away(&pending),
         }
     }
 
@@ -316,9 +336,14 @@ impl Session {
         let late = self
             .asks
             .extract_if(.., |_, ask| now >= ask.asked_at + ANSWER_WITHIN);
-        let late: Vec<_> = late.filter_map(|(_, pending)| pending.reply).collect();
-        for reply in late {
-            self.unavailable(reply.id, "the table did not answer: see what it shows");
+        let late: Vec<Pending> = late.map(|(_, pending)| pending).collect();
+        for mut pending in late {
+            match pending.reply.take() {
+                Some(reply) => {
+                    self.unavailable(reply.id, "the table did not answer: see what it shows");
+                }
+                None => self.stay_away(&pending),
+            }
         }
         while let Some(oldest) = self.waiting.front() {
             if now < oldest.came_at + ANSWER_WITHIN {

@@ -76,6 +76,29 @@ fn a_new_table_is_reached_before_the_old_one_is_left() {
 }
 
 #[test]
+fn a_seat_that_could_not_be_given_up_takes_nobody_for_present() {
+    let ends = [
+        |bench: &mut Bench| bench.answer(Outcome::NotOwner),
+        |bench: &mut Bench| {
+            let number = bench.session.last_number;
+            let why = NotSent::Full;
+            bench.give(Input::Unreachable { number, why });
+        },
+        |bench: &mut Bench| bench.wait(ANSWER_WITHIN),
+    ];
+    for end in ends {
+        let mut bench = Bench::seated();
+        bench.say(r#"{"type":"join_lobby","code":"WXYZ23","name":"Ada"}"#);
+        bench.found("two");
+        bench.answer(Outcome::Done);
+        assert_eq!(bench.asked().last().unwrap(), "one ABCD23 leave");
+        end(&mut bench);
+        assert_eq!(bench.detached(), ["one ABCD23"]);
+        assert_eq!(bench.session.lobby(), Some("WXYZ23".parse().unwrap()));
+    }
+}
+
+#[test]
 fn a_refused_journey_costs_nobody_their_seat() {
     let refusals = [
         |bench: &mut Bench| bench.whereabouts(Whereabouts::Unknown),
