@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::connections::Registered;
 use crate::gateway::Gateway;
 use crate::outbox::Outbox;
+use crate::routes::Needs;
 use crate::session::{Effect, FloodLimits, Input, Session, SessionConfig};
 use crate::socket::{SharedOutbox, Stream, now, to_json};
 use crate::status::Overview;
@@ -273,11 +274,13 @@ impl<'a> Connection<'a> {
                 Effect::Find {
                     journey,
                     code,
+                    home,
                     fresh,
                     shown,
                     until,
                 } => {
-                    let whereabouts = gateway.find(code, fresh, shown, until).await;
+                    let needs = Needs { home, fresh, shown };
+                    let whereabouts = gateway.find(code, needs, until).await;
                     Some(Input::Found {
                         journey,
                         whereabouts,

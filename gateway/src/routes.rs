@@ -53,11 +53,21 @@ struct Search {
 
 /// What those who wait for one code have seen of it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Needs {
+pub(crate) struct Needs {
+    /// It is the table of one of them, so that it is not only somebody's guess.
+    pub(crate) home: bool,
     /// What was found before has turned out to be wrong: its owner has to say that it holds it.
-    fresh: bool,
+    pub(crate) fresh: bool,
     /// Epoch and `seq` of the newest picture that any of them was shown.
-    shown: (u64, u64),
+    pub(crate) shown: (u64, u64),
+}
+
+impl Needs {
+    fn join(&mut self, other: Self) {
+        self.home |= other.home;
+        self.fresh |= other.fresh;
+        self.shown = self.shown.max(other.shown);
+    }
 }
 
 impl Routes {
@@ -99,23 +109,22 @@ impl Routes {
 }
 
 impl Gateway {
-    /// Who owns a lobby: as remembered, unless that is known to be wrong (`fresh`) or its node
-    /// can't be reached; otherwise as soon as it is known, or there is a new owner. `shown` is
-    /// the newest picture that who asks has seen. [`Whereabouts::Unavailable`] after `until`.
+    /// Who owns a lobby: as remembered, unless that is known to be wrong or its node can't be
+    /// reached; otherwise as soon as it is known, or there is a new owner.
+    /// [`Whereabouts::Unavailable`] after `until`.
     pub(crate) async fn find(
         self: &Arc<Self>,
         code: LobbyCode,
-        fresh: bool,
-        shown: (u64, u64),
+        needs: Needs,
         until: Instant,
     ) -> Whereabouts {
-        if !fresh
+        if !needs.fresh
             && let Some(node) = self.directory.owner(code)
             && self.links.is_up(&node)
         {
             return Whereabouts::At { node, epoch: None };
         }
-        let mut found = self.search(code, fresh, shown);
+        let mut found = self.search(code, needs);
         let found = timeout_at(until.into(), found.wait_for(Option::is_some)).await;
         match found {
             Ok(Ok(found)) => found.clone().unwrap_or(Whereabouts::Unavailable),
@@ -127,17 +136,14 @@ impl Gateway {
     fn search(
         self: &Arc<Self>,
         code: LobbyCode,
-        fresh: bool,
-        shown: (u64, u64),
+        needs: Needs,
     ) -> watch::Receiver<Option<Whereabouts>> {
         let mut under_way = lock(&self.routes.under_way);
         if let Some(search) = under_way.get(&code) {
-            let mut needs = lock(&search.needs);
-            needs.fresh |= fresh;
-            needs.shown = needs.shown.max(shown);
+            lock(&search.needs).join(needs);
             return search.found.clone();
         }
-        let needs = Arc::new(Mutex::new(Needs { fresh, shown }));
+        let needs = Arc::new(Mutex::new(needs));
         let (sender, found) = watch::channel(None);
         let resolver = Resolver::new(Arc::clone(self), code, Arc::clone(&needs));
         let search = Search {

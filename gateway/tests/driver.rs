@@ -7,6 +7,8 @@
 mod bench;
 #[path = "driver/client.rs"]
 mod client;
+#[path = "driver/emptied.rs"]
+mod emptied;
 #[path = "driver/limits.rs"]
 mod limits;
 #[path = "driver/moving.rs"]

@@ -146,6 +146,10 @@ impl Driver {
             Verdict::Sure | Verdict::Unsure => {
                 debug!(%code, ?said, "committing a lobby anew");
                 table.is_behind = true;
+                if said == Said::Behind {
+                    // What has lost the record may have lost the sessions too.
+                    table.sessions.extend(table.lobby.sessions());
+                }
                 self.dirty.insert(code);
             }
         }

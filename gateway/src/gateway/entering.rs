@@ -50,7 +50,9 @@ impl Gateway {
             return self.recognise_without_registry(token, said_at_ms).await;
         };
         let seated = session.as_ref().is_some_and(|one| one.lobby.is_some());
-        if seated || !self.may_have_lost_data() {
+        let has_lost_data = self.may_have_lost_data();
+        // One that is not there may be lost without that too: then whoever owns the table knows.
+        if seated || (session.is_some() && !has_lost_data) {
             return Ok(session.and_then(|session| recognised(token, session)));
         }
         let (known, complete) = self.inquire(&token).await;
@@ -67,7 +69,7 @@ impl Gateway {
             self.write_session(record).await;
             return Ok(Some(entered));
         }
-        if complete {
+        if complete || !has_lost_data {
             Ok(session.and_then(|session| recognised(token, session)))
         } else {
             Err(NotEntered::Unavailable)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use chassis::clock;
 use protocol::LobbyCode;
-use protocol::link::{Known, Question};
+use protocol::link::{Handed, Known, Question};
 use registry::{NodeId, Owner, Record};
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -52,6 +52,30 @@ enum Step {
     Found(Whereabouts),
     /// Look again after so long.
     Again(Duration),
+}
+
+/// What all nodes have said of who holds the lobby.
+struct Holders {
+    /// Who holds the newest.
+    newest: Option<(NodeId, Known)>,
+    /// Whether every node has answered or is dead.
+    complete: bool,
+}
+
+impl Holders {
+    /// To who holds the newest, unless that one is suspended: it hands it over, or commits again,
+    /// in some seconds.
+    fn step(&self) -> Option<Step> {
+        let (node, known) = self.newest.clone().filter(|(_, known)| !known.suspended)?;
+        let epoch = Some(known.epoch);
+        Some(Step::Found(Whereabouts::At { node, epoch }))
+    }
+
+    /// Whether nobody can hold anything newer than what was handed over.
+    fn leave_newest(&self, handed: &Handed) -> bool {
+        let newest = self.newest.as_ref().map(|(_, known)| known.epoch);
+        self.complete && newest.is_none_or(|epoch| epoch <= handed.epoch)
+    }
 }
 
 impl Resolver {
@@ -185,22 +209,34 @@ impl Resolver {
         judge(&case)
     }
 
-    /// Nothing is written of that lobby.
+    /// Nothing is written of that lobby. The record may be lost, also without another run of the
+    /// registry, emptied by hand or evicted: its owner then writes it anew within seconds.
     async fn without_record(&mut self) -> Step {
         self.gateway.directory.forget(self.code);
-        if let Some((_, handed)) = self.gateway.links.handed.of(self.code) {
-            return self.claim_handed(&handed).await;
-        }
-        if !self.gateway.may_have_lost_data() {
+        let handed = self.gateway.links.handed.of(self.code);
+        let is_missed = self.needs().home || handed.is_some() || self.gateway.may_have_lost_data();
+        let gateway = Arc::clone(&self.gateway);
+        // Codes that are only guessed occupy the nodes no more than this.
+        let turn = gateway.inquiries.try_acquire();
+        if !is_missed && turn.is_err() {
             return Step::Found(Whereabouts::Unknown);
         }
-        let (step, complete) = self.ask_who_holds(0).await;
-        if let Some(step) = step {
+        let least_epoch = handed.as_ref().map_or(0, |(_, handed)| handed.epoch);
+        let holders = self.ask_who_holds(least_epoch).await;
+        drop(turn);
+        if let Some(step) = holders.step() {
             return step;
         }
-        // Its owner has had the time to write it anew.
-        let settled = self.may_claim();
-        if complete && settled {
+        if let Some((_, handed)) = handed {
+            // What was handed over may have been taken by somebody since.
+            if holders.leave_newest(&handed) {
+                return self.claim_handed(&handed).await;
+            }
+            return Step::Again(ASK_AGAIN);
+        }
+        // After another run its owner has had the time to write it anew.
+        let is_gone = holders.complete && holders.newest.is_none() && self.may_claim();
+        if is_gone || !is_missed {
             Step::Found(Whereabouts::Unknown)
         } else {
             Step::Again(ASK_AGAIN)
@@ -210,8 +246,8 @@ impl Resolver {
     /// The registry does not answer: whoever holds the lobby goes on with it.
     async fn without_registry(&mut self) -> Step {
         self.record = None;
-        let (step, _) = self.ask_who_holds(0).await;
-        step.unwrap_or(Step::Again(ASK_AGAIN))
+        let holders = self.ask_who_holds(0).await;
+        holders.step().unwrap_or(Step::Again(ASK_AGAIN))
     }
 
     /// After the record may have gone back: an owner of a higher epoch keeps the lobby. None once
@@ -221,39 +257,23 @@ impl Resolver {
         if self.asked_at.is_some_and(|at| now < at + ASKED_WITHIN) {
             return None;
         }
-        match self.ask_who_holds(epoch + 1).await {
-            (Some(step), _) => Some(step),
-            (None, true) => {
-                self.asked_at = Some(clock::now());
-                None
-            }
-            (None, false) => Some(Step::Again(ASK_AGAIN)),
+        let holders = self.ask_who_holds(epoch + 1).await;
+        if holders.complete && holders.step().is_none() {
+            self.asked_at = Some(clock::now());
+            return None;
         }
+        Some(holders.step().unwrap_or(Step::Again(ASK_AGAIN)))
     }
 
-    /// Asks all nodes who holds the lobby at that epoch at least, and is not suspended; also
-    /// whether every node has answered or is dead.
-    async fn ask_who_holds(&self, least_epoch: u64) -> (Option<Step>, bool) {
+    /// Asks all nodes who holds the lobby at that epoch at least.
+    async fn ask_who_holds(&self, least_epoch: u64) -> Holders {
         let question = Question::Lobby(self.code);
         let answers = self.gateway.links.ask_all(&question).await;
         let mut holders = answers.known;
         holders.retain(|(_, known)| known.epoch >= least_epoch);
-        let newest = holders.into_iter().max_by_key(|(_, known)| known.epoch);
-        match newest {
-            Some((
-                node,
-                Known {
-                    epoch,
-                    suspended: false,
-                    ..
-                },
-            )) => {
-                let epoch = Some(epoch);
-                let at = Whereabouts::At { node, epoch };
-                (Some(Step::Found(at)), answers.complete)
-            }
-            // It hands it over, or commits again, in some seconds.
-            _ => (None, answers.complete),
+        Holders {
+            newest: holders.into_iter().max_by_key(|(_, known)| known.epoch),
+            complete: answers.complete,
         }
     }
 

@@ -103,11 +103,13 @@ pub(crate) enum Effect {
     ListPublic { journey: u64, tried: Vec<LobbyCode> },
     /// A public lobby was made: whoever waits for it finds it.
     Gathered { code: LobbyCode, turn: Option<Turn> },
-    /// Asks who owns a code; `fresh`: what was found before is wrong. `shown` is the newest picture
-    /// of it that the player has seen. Nobody waits for the answer after `until`.
+    /// Asks who owns a code; `home`: it is the player's table, so that it is missed if it is not
+    /// found; `fresh`: what was found before is wrong. `shown` is the newest picture of it that the
+    /// player has seen. Nobody waits for the answer after `until`.
     Find {
         journey: u64,
         code: LobbyCode,
+        home: bool,
         fresh: bool,
         shown: (u64, u64),
         until: Instant,

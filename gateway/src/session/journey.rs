@@ -268,6 +268,7 @@ impl Session {
             self.effects.push(Effect::Find {
                 journey: journey.number,
                 code,
+                home: journey.returns_to() == Some(code),
                 fresh,
                 shown,
                 until: journey.deadline,

@@ -44,7 +44,10 @@ impl Bench {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let registry = Registry::in_process(Lifetimes::default());
+        Self::over(Registry::in_process(Lifetimes::default()), change).await
+    }
+
+    pub(crate) async fn over(registry: Registry, change: impl FnOnce(&mut Config)) -> Self {
         let node = Node::start(&registry).await;
         let mut config = config("gateway-one");
         change(&mut config);

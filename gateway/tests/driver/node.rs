@@ -166,13 +166,32 @@ impl Node {
             saved: saved.into(),
         };
         let lobbies = vec![(code, handed)];
-        self.send(ToGateway::HandsOver { lobbies });
+        let handed = ToGateway::HandsOver { lobbies };
+        self.shared.everybody.send(handed).unwrap();
     }
 
     /// It commits again.
     pub(crate) fn commit_again(&self) {
         self.shared.is_suspended.store(false, Ordering::SeqCst);
-        self.send(ToGateway::CommitsAgain);
+        self.shared.everybody.send(ToGateway::CommitsAgain).unwrap();
+    }
+
+    /// From now on it says whose token it is that has asked this.
+    pub(crate) fn knows(&self, ask: &Ask) {
+        let person = KnownPerson {
+            player: ask.person.player.clone(),
+            name: None,
+            generation: ask.person.generation,
+        };
+        let token = ask.person.token.as_str().to_owned();
+        let mut people = self.shared.people.lock().unwrap();
+        people.insert(token, (ask.code, person));
+    }
+
+    /// Others ask it last to take a lobby.
+    pub(crate) fn drain(&self) {
+        let draining = registry::State::Draining;
+        self.membership.update(|own| own.state = draining);
     }
 
     /// It has dropped its copy, while the record still names it.

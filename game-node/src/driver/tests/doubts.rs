@@ -2,6 +2,7 @@
 
 use super::records::claimed_by_another;
 use super::*;
+use crate::driver::now;
 
 async fn settled(world: &World) -> Gateway {
     let mut gateway = world.gateway(1);
@@ -54,4 +55,26 @@ async fn an_answer_of_before_the_gap_is_not_acted_on() {
     world.open();
     assert_eq!(gateway.answered(added).await, Outcome::NotOwner);
     assert_eq!(gateway.seen(0).len(), seen);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_the_record_is_lost_the_sessions_are_written_anew_too() {
+    let mut manual = Manual::new();
+    let mut gateway = manual.gateway(1);
+    manual.hears(&mut gateway, 0, create(BORN)).await;
+    let session = async |manual: &Manual| {
+        let read = manual.registry.sessions_read(&[token(0)]).await.unwrap();
+        read.into_iter().next().unwrap()
+    };
+    let generation = session(&manual).await.unwrap().generation;
+    let dropped = manual.registry.session_drop(&token(0), generation).await;
+    dropped.unwrap();
+    assert!(session(&manual).await.is_none());
+    let code: protocol::LobbyCode = CODE.parse().unwrap();
+    let epoch = manual.driver.tables[&code].lobby.epoch();
+    let behind = vec![(code, epoch, Some(registry::Touched::Behind))];
+    manual.driver.touched(now(), behind);
+    manual.pump(&mut gateway).await;
+    let lobby = session(&manual).await.unwrap().lobby;
+    assert_eq!(lobby.as_deref(), Some(CODE));
 }
