@@ -18,8 +18,8 @@ pub struct Health {
     /// Which run of Redis answered last. Another one may have lost data: whoever holds sessions
     /// and lobbies writes them anew.
     pub run_id: Option<String>,
-    /// Counts the connections over which commits and touches go: after a new one, touch before
-    /// anything is shown.
+    /// Counts the connections over which commits and touches go: over a new one everything is
+    /// committed anew, since what went over the last one may have been lost.
     pub commit_connection: u64,
     /// When `reachable` or `run_id` changed last.
     pub changed_at: Instant,

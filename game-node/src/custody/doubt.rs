@@ -1,8 +1,9 @@
 //! Whether a lobby may still be this node's.
 //!
-//! After a gap of the loop, on a new connection, or after this node alone could not commit, another
-//! may have claimed it. Nothing of it leaves before the registry has said `ok` to a question asked
-//! after that; an answer to one asked before says nothing.
+//! After a gap of the loop, or after this node alone could not commit, another may have claimed it.
+//! After a gap nothing of it leaves before the registry has said `ok` to a question asked since then;
+//! an answer to one asked before says nothing. That the connection is a new one puts nothing in doubt:
+//! what another has claimed can't be committed over it, and what is not committed is not shown.
 
 use std::time::{Duration, Instant};
 
@@ -33,63 +34,69 @@ pub(crate) enum Said {
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Doubt {
-    /// Another may have owned it meanwhile: a record that was lost is no proof that nobody did.
-    is_deep: bool,
-    /// Nothing leaves before a question asked from then on is answered with `ok`.
-    ask_from: Option<Instant>,
-    /// The first `ok` was not enough.
-    confirms: bool,
+    stage: Stage,
     /// The run of the registry that has last said `ok`.
     sure_run: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Sure,
+    /// What is said next decides; a record that was lost is no proof that nobody owned it meanwhile.
+    Alone,
+    /// Likewise, and nothing leaves before a question asked from then on is answered.
+    Asks(Instant),
+    /// The first `ok` was not enough: neither before one to a question asked from then on.
+    Confirms(Instant),
 }
 
 impl Doubt {
     /// None, at a lobby that the registry's present run has just given.
     pub(crate) fn none(run: u64) -> Self {
         Self {
+            stage: Stage::Sure,
             sure_run: run,
-            ..Self::default()
         }
     }
 
     /// The loop has not run for a while.
     pub(crate) fn gap(&mut self, now: Instant) {
-        self.is_deep = true;
-        self.ask_from = Some(now);
-        self.confirms = false;
-    }
-
-    /// What is sent goes over a new connection.
-    pub(crate) fn new_connection(&mut self, now: Instant) {
-        // A second `ok` that is waited for is waited for until then.
-        if !self.confirms {
-            self.ask_from = Some(now);
-        }
+        self.stage = Stage::Asks(now);
     }
 
     /// This node alone could not commit for long.
     pub(crate) fn alone(&mut self) {
-        self.is_deep = true;
+        if self.stage == Stage::Sure {
+            self.stage = Stage::Alone;
+        }
+    }
+
+    fn ask_from(&self) -> Option<Instant> {
+        match self.stage {
+            Stage::Sure | Stage::Alone => None,
+            Stage::Asks(from) | Stage::Confirms(from) => Some(from),
+        }
     }
 
     /// Whether what was asked then was asked before the doubt: its answer says nothing now.
     pub(crate) fn is_older(&self, asked: Instant) -> bool {
-        self.ask_from.is_some_and(|from| asked < from)
+        self.ask_from().is_some_and(|from| asked < from)
     }
 
     /// Whether anything of it may leave.
     pub(crate) fn lets_out(&self) -> bool {
-        self.ask_from.is_none()
+        self.ask_from().is_none()
     }
 
     /// Whether it may be written: first of all it is asked about.
     pub(crate) fn lets_commit(&self) -> bool {
-        self.ask_from.is_none() || self.confirms
+        !matches!(self.stage, Stage::Asks(_))
     }
 
     /// Whether the registry is to be asked about it now.
     pub(crate) fn asks(&self, now: Instant) -> bool {
-        self.ask_from.is_some_and(|from| from <= now)
+        self.ask_from().is_some_and(|from| from <= now)
     }
 
     /// The registry has answered a question of `asked`, as its run `run`.
@@ -106,13 +113,12 @@ impl Doubt {
         match said {
             Said::Relieved => Verdict::Relieved,
             Said::Ok | Said::Behind if self.must_confirm(run, said) => {
-                self.confirms = true;
-                self.ask_from = Some(now + CONFIRMED_AFTER);
+                self.stage = Stage::Confirms(now + CONFIRMED_AFTER);
                 Verdict::Unsure
             }
             Said::Behind => {
                 // Written anew; nothing speaks against it.
-                self.ask_from = None;
+                self.stage = Stage::Sure;
                 Verdict::Unsure
             }
             Said::Ok => {
@@ -124,6 +130,6 @@ impl Doubt {
 
     fn must_confirm(&self, run: u64, said: Said) -> bool {
         let is_lost = said == Said::Behind || run != self.sure_run;
-        self.is_deep && is_lost && !self.confirms
+        is_lost && matches!(self.stage, Stage::Alone | Stage::Asks(_))
     }
 }

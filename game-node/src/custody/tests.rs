@@ -213,19 +213,3 @@ fn relieved_drops_at_once_whatever_was_lost() {
     let verdict = doubt.answered(later, later, 2, Said::Relieved);
     assert_eq!(verdict, Verdict::Relieved);
 }
-
-#[test]
-fn a_new_connection_alone_wants_one_ok_and_a_lost_record_is_written_again() {
-    let start = chassis::clock::now();
-    let mut doubt = Doubt::none(1);
-    doubt.new_connection(start);
-    assert!(!doubt.lets_out());
-    assert_eq!(doubt.answered(start, start, 2, Said::Ok), Verdict::Sure);
-    doubt.new_connection(start);
-    assert_eq!(
-        doubt.answered(start, start, 3, Said::Behind),
-        Verdict::Unsure
-    );
-    assert!(doubt.lets_commit());
-    assert_eq!(doubt.answered(start, start, 3, Said::Ok), Verdict::Sure);
-}

@@ -21,23 +21,20 @@ impl Driver {
             self.tables
                 .values_mut()
                 .for_each(|table| table.doubt.gap(at));
-            self.doubt();
+            self.doubting = true;
+            self.touch_in_doubt();
         }
         if !self.registry_health.has_changed().unwrap_or(false) {
             return;
         }
         let health = self.registry_health.borrow_and_update().clone();
-        if std::mem::replace(&mut self.connection, health.commit_connection)
-            != health.commit_connection
-        {
-            let tables = self.tables.values_mut();
-            tables.for_each(|table| table.doubt.new_connection(at));
-            self.doubt();
-        }
         let before = std::mem::replace(&mut self.run_id, health.run_id);
-        if before != self.run_id && before.is_some() {
-            // It may have lost what it had.
-            self.run += 1;
+        let is_another_run = before.is_some() && before != self.run_id;
+        self.run += u64::from(is_another_run);
+        let connection = health.commit_connection;
+        let is_new = std::mem::replace(&mut self.connection, connection) != connection;
+        if is_another_run || is_new {
+            // What was written before may be lost.
             self.for_each_table(Self::write_anew);
         }
     }
@@ -50,11 +47,6 @@ impl Driver {
             self.doubting = true;
         }
         doubt
-    }
-
-    fn doubt(&mut self) {
-        self.doubting = true;
-        self.touch_in_doubt();
     }
 
     /// Asks about lobbies in doubt, if their time has come and nothing is asked yet.

@@ -78,3 +78,18 @@ async fn where_the_record_is_lost_the_sessions_are_written_anew_too() {
     let lobby = session(&manual).await.unwrap().lobby;
     assert_eq!(lobby.as_deref(), Some(CODE));
 }
+
+#[tokio::test(start_paused = true)]
+async fn over_a_new_connection_everything_is_committed_anew() {
+    let world = World::start();
+    let mut gateway = settled(&world).await;
+    claimed_by_another(&world.registry).await;
+    let since = tokio::time::Instant::now();
+    world.connects_anew();
+    gateway.is_sent_on(0).await;
+    let took = since.elapsed();
+    assert!(
+        took < Duration::from_millis(1100),
+        "before any touch: {took:?}"
+    );
+}

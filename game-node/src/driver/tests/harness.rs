@@ -75,6 +75,7 @@ struct Ends {
     inbox: mpsc::Sender<FromLink>,
     gate: watch::Sender<bool>,
     load: watch::Sender<Load>,
+    registry_health: watch::Sender<registry::Health>,
 }
 
 fn assemble(registry: &Registry, settings: Settings) -> (Driver, Inputs, Ends) {
@@ -119,7 +120,7 @@ fn assemble(registry: &Registry, settings: Settings) -> (Driver, Inputs, Ends) {
         pulse: Arc::default(),
         supervised: process.supervisor.watch(),
     };
-    let driver = Driver::new(
+    let mut driver = Driver::new(
         settings,
         store,
         membership.clone(),
@@ -128,12 +129,16 @@ fn assemble(registry: &Registry, settings: Settings) -> (Driver, Inputs, Ends) {
         bridge,
         alive,
     );
+    let seen = driver.registry_health.borrow().clone();
+    let (registry_health, health) = watch::channel(seen);
+    driver.registry_health = health;
     let ends = Ends {
         process,
         membership,
         inbox,
         gate: gate_keeper,
         load: load_publisher,
+        registry_health,
     };
     (driver, inputs, ends)
 }
@@ -147,6 +152,7 @@ pub(super) struct World {
     inbox: mpsc::Sender<FromLink>,
     gate: watch::Sender<bool>,
     load: watch::Sender<Load>,
+    registry_health: watch::Sender<registry::Health>,
 }
 
 impl World {
@@ -165,7 +171,14 @@ impl World {
             inbox: ends.inbox,
             gate: ends.gate,
             load: ends.load,
+            registry_health: ends.registry_health,
         }
+    }
+
+    /// From now on commits go over another connection.
+    pub(super) fn connects_anew(&self) {
+        self.registry_health
+            .send_modify(|health| health.commit_connection += 1);
     }
 
     /// Waits until the other node's readiness and acceptance are known here.
