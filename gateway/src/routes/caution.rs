@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 /// After Redis has come back, shows another run, or this process stood still, its view of the
 /// others needs so long to be right again; owners need it to commit anew.
 pub(crate) const CAUTION: Duration = Duration::from_secs(5);
-/// Looks that are further apart than this make what was heard meanwhile uncertain.
-const LATE: Duration = Duration::from_secs(1);
 /// Looks that are further apart than this mean that the process stood still.
 const STOOD_STILL: Duration = Duration::from_secs(2);
 
@@ -22,7 +20,6 @@ pub(crate) struct RegistryView<'a> {
 #[derive(Debug)]
 pub(crate) struct Caution {
     looked_at: Instant,
-    late_at: Option<Instant>,
     stood_still_at: Option<Instant>,
     reachable: bool,
     run_id: Option<String>,
@@ -36,7 +33,6 @@ impl Caution {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             looked_at: now,
-            late_at: None,
             stood_still_at: None,
             reachable: false,
             run_id: None,
@@ -49,9 +45,6 @@ impl Caution {
     pub(crate) fn look(&mut self, now: Instant, registry: RegistryView<'_>) {
         let gap = now.saturating_duration_since(self.looked_at);
         self.looked_at = self.looked_at.max(now);
-        if gap > LATE {
-            self.late_at = Some(now);
-        }
         if gap > STOOD_STILL {
             self.stood_still_at = Some(now);
         }
@@ -74,11 +67,6 @@ impl Caution {
     pub(crate) fn may_claim(&self, now: Instant) -> bool {
         let recent = |at: Option<Instant>| at.is_some_and(|at| now < at + CAUTION);
         self.reachable && !recent(self.back_at) && !recent(self.stood_still_at)
-    }
-
-    /// Since when this process' own timer has run on time; none if always.
-    pub(crate) fn on_time_since(&self) -> Option<Instant> {
-        self.late_at
     }
 
     /// Whether the registry answers, as far as is known here.
@@ -155,13 +143,5 @@ mod tests {
         assert!(may(&[(0, ONE), (2000, ONE)], 2000));
         assert!(!may(&[(0, ONE), (2001, ONE)], 7000));
         assert!(may(&[(0, ONE), (2001, ONE)], 7001));
-    }
-
-    #[test]
-    fn a_timer_that_was_a_second_late_was_not_on_time() {
-        assert!(looked(&[(0, ONE), (1000, ONE)]).0.on_time_since().is_none());
-        let (caution, start) = looked(&[(0, ONE), (1001, ONE)]);
-        let since = caution.on_time_since().unwrap();
-        assert_eq!(since, start + Duration::from_millis(1001));
     }
 }

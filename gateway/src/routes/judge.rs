@@ -37,8 +37,6 @@ pub(crate) struct Case<'a> {
     pub(crate) registry_current: bool,
     /// Whether claims may be asked for just now.
     pub(crate) may_claim: bool,
-    /// When this gateway's own timer was last late.
-    pub(crate) late_at: Option<Instant>,
 }
 
 /// The owner that a record names.
@@ -106,7 +104,8 @@ impl Why {
 /// Judges the owner that the record names.
 pub(crate) fn judge(case: &Case<'_>) -> Verdict {
     match sentence(case) {
-        Verdict::Claim(_) if !case.may_claim => Verdict::Wait,
+        // What was heard, or was not, while this gateway itself was away says nothing of others.
+        Verdict::Claim(_) | Verdict::Alone if !case.may_claim => Verdict::Wait,
         verdict => verdict,
     }
 }
@@ -138,8 +137,7 @@ fn of_silence(case: &Case<'_>, owner: Named) -> Verdict {
     // Of a node that was never linked nothing could be heard before the record was seen.
     let own = case.link.filter(|link| link.listed == owner.incarnation);
     let heard_at = own.map_or(owner.since, |link| link.heard_at);
-    let since = heard_at.max(case.late_at.unwrap_or(heard_at));
-    if case.now < since + SILENT_AFTER || !case.registry_current {
+    if case.now < heard_at + SILENT_AFTER || !case.registry_current {
         return Verdict::Wait;
     }
     let sign = case

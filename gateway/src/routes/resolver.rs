@@ -204,7 +204,6 @@ impl Resolver {
             presence: node.and_then(|node| gateway.sign_of(node, now)),
             registry_current: gateway.membership.checks().borrow().current,
             may_claim: caution.may_claim(now),
-            late_at: caution.on_time_since(),
         };
         judge(&case)
     }
