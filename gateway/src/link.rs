@@ -99,7 +99,6 @@ pub(crate) async fn keep(
         // failure.
         let (mut failing_since, mut told) = (None, false);
         loop {
-            let began = clock::now();
             let dialled = dial(&links, &node, &address);
             match stop.run_until_cancelled(dialled).await {
                 None => break,
@@ -109,7 +108,7 @@ pub(crate) async fn keep(
                     carry(&links, &node, incarnation, socket, &stop).await;
                 }
                 Some(Err(error)) => {
-                    links.dial_failed(&node, &stop, began, error.failure());
+                    links.dial_failed(&node, &stop, error.failure());
                     let since: Instant = *failing_since.get_or_insert_with(Instant::now);
                     if told || since.elapsed() < NEWS_AFTER {
                         debug!(%error, "not linked");

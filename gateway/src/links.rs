@@ -401,18 +401,12 @@ impl Links {
         listed
     }
 
-    /// A dial that began then has come to nothing.
-    pub(crate) fn dial_failed(
-        &self,
-        node: &NodeId,
-        stop: &CancellationToken,
-        began: Instant,
-        failure: Failure,
-    ) {
+    /// A dial has come to nothing.
+    pub(crate) fn dial_failed(&self, node: &NodeId, stop: &CancellationToken, failure: Failure) {
         if let Some(entry) = self.lock().get_mut(node)
             && !stop.is_cancelled()
         {
-            entry.standing.failed(began, failure);
+            entry.standing.failed(failure);
         }
     }
 
@@ -426,9 +420,9 @@ impl Links {
     ) -> Option<Duration> {
         let mut entries = self.lock();
         let entry = entries.get(node).filter(|_| !stop.is_cancelled())?;
-        let needless = entry.unlisted_at.is_some_and(|since| {
-            entry.standing.is_refused() || clock::now() >= since + UNLISTED_FOR
-        });
+        let needless = entry
+            .unlisted_at
+            .is_some_and(|since| entry.standing.is_dead() || clock::now() >= since + UNLISTED_FOR);
         let stopping = self.stopping.load(Ordering::Relaxed);
         if stopping || needless && entry.wanted == 0 {
             entries.remove(node);

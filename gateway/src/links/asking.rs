@@ -87,7 +87,7 @@ impl Links {
             let mut silent = entries.values().filter(|entry| entry.up.is_none());
             (
                 linked.map(|(node, _)| node.clone()).collect(),
-                silent.all(|entry| entry.standing.is_refused()),
+                silent.all(|entry| entry.standing.is_dead()),
             )
         };
         let mut asked = JoinSet::new();

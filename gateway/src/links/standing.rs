@@ -7,7 +7,7 @@ use registry::Incarnation;
 
 /// Dials that must be refused in a row before the process is taken for dead: one may meet a
 /// process that has just begun.
-pub(crate) const REFUSALS: usize = 2;
+const REFUSALS: usize = 2;
 /// Between two dials of a node whose death is in question, at random.
 const SHORT_BACKOFF_MS: (u32, u32) = (80, 200);
 /// Between two dials otherwise: so that gateways do not come all at once.
@@ -33,10 +33,10 @@ pub(crate) struct Standing {
     pub(crate) up: Option<Incarnation>,
     /// When anything was heard last; at first, when the node became known here.
     pub(crate) heard_at: Instant,
-    /// When the last dials that were refused in a row began, oldest first.
-    refused_at: Vec<Instant>,
-    /// When the last dial began that met another node.
-    usurped_at: Option<Instant>,
+    /// So many dials in a row were refused.
+    refusals: usize,
+    /// A dial met another node.
+    is_usurped: bool,
 }
 
 impl Standing {
@@ -46,8 +46,8 @@ impl Standing {
             listed,
             up: None,
             heard_at: now,
-            refused_at: Vec::new(),
-            usurped_at: None,
+            refusals: 0,
+            is_usurped: false,
         }
     }
 
@@ -55,50 +55,33 @@ impl Standing {
     pub(crate) fn connected(&mut self, now: Instant, incarnation: Incarnation) {
         self.up = Some(incarnation);
         self.heard_at = now;
-        self.refused_at.clear();
-        self.usurped_at = None;
+        (self.refusals, self.is_usurped) = (0, false);
     }
 
     /// The link is down; something came over it last at `heard_at`.
     pub(crate) fn disconnected(&mut self, heard_at: Instant) {
         self.up = None;
         self.heard_at = self.heard_at.max(heard_at);
-        self.refused_at.clear();
-        self.usurped_at = None;
+        (self.refusals, self.is_usurped) = (0, false);
     }
 
-    /// A dial that began then has failed.
-    pub(crate) fn failed(&mut self, began: Instant, failure: Failure) {
+    /// A dial has failed.
+    pub(crate) fn failed(&mut self, failure: Failure) {
         match failure {
-            Failure::Refused => {
-                if self.refused_at.len() >= REFUSALS {
-                    self.refused_at.remove(0);
-                }
-                self.refused_at.push(began);
-            }
-            Failure::AnotherNode => self.usurped_at = Some(began),
-            Failure::Unclear => self.refused_at.clear(),
+            Failure::Refused => self.refusals += 1,
+            Failure::AnotherNode => self.is_usurped = true,
+            Failure::Unclear => self.refusals = 0,
         }
     }
 
-    /// Whether the process behind the link is known to be gone, by what was tried since then.
-    pub(crate) fn is_dead_since(&self, since: Instant) -> bool {
-        if self.up.is_some() {
-            return false;
-        }
-        let refused = self.refused_at.len() >= REFUSALS
-            && self.refused_at.first().is_some_and(|first| *first >= since);
-        refused || self.usurped_at.is_some_and(|at| at >= since)
-    }
-
-    /// Whether as many dials were refused as are needed.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.usurped_at.is_some() || self.refused_at.len() >= REFUSALS
+    /// Whether the listed run is known to be gone: nobody listens where it did, or another node.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.up.is_none() && (self.is_usurped || self.refusals >= REFUSALS)
     }
 
     /// How long to wait before the next dial; `urgent` if somebody's table depends on it.
     pub(crate) fn backoff(&self, urgent: bool, chance: u32) -> Duration {
-        let (least, most) = if urgent || !self.is_refused() {
+        let (least, most) = if urgent || !self.is_dead() {
             SHORT_BACKOFF_MS
         } else {
             LONG_BACKOFF_MS
@@ -120,44 +103,36 @@ mod tests {
     }
 
     #[test]
-    fn two_refusals_in_a_row_since_then_are_a_death() {
-        let start = chassis::clock::now();
-        let mut standing = Standing::new(start, run(1));
-        standing.failed(after(start, 10), Failure::Refused);
-        assert!(!standing.is_dead_since(start), "one is not enough");
-        standing.failed(after(start, 20), Failure::Refused);
-        assert!(standing.is_dead_since(start));
-        assert!(
-            !standing.is_dead_since(after(start, 15)),
-            "one of them is older"
-        );
-        standing.failed(after(start, 30), Failure::Refused);
-        assert!(standing.is_dead_since(after(start, 15)));
-        standing.failed(after(start, 40), Failure::Unclear);
-        assert!(!standing.is_dead_since(start), "not in a row");
+    fn two_refusals_in_a_row_are_a_death() {
+        let mut standing = Standing::new(chassis::clock::now(), run(1));
+        standing.failed(Failure::Refused);
+        assert!(!standing.is_dead(), "one is not enough");
+        standing.failed(Failure::Unclear);
+        standing.failed(Failure::Refused);
+        assert!(!standing.is_dead(), "not in a row");
+        standing.failed(Failure::Refused);
+        assert!(standing.is_dead());
     }
 
     #[test]
     fn a_link_that_came_up_is_no_death_and_begins_anew() {
         let start = chassis::clock::now();
         let mut standing = Standing::new(start, run(1));
-        for milliseconds in [10, 20] {
-            standing.failed(after(start, milliseconds), Failure::Refused);
+        for failure in [Failure::Refused, Failure::Refused, Failure::AnotherNode] {
+            standing.failed(failure);
         }
         standing.connected(after(start, 30), run(1));
-        assert!(!standing.is_dead_since(start));
+        assert!(!standing.is_dead());
         standing.disconnected(after(start, 40));
         assert_eq!(standing.heard_at, after(start, 40));
-        assert!(!standing.is_dead_since(start), "a reset alone is none");
+        assert!(!standing.is_dead(), "a reset alone is none");
     }
 
     #[test]
     fn another_node_under_the_address_is_a_death_at_once() {
-        let start = chassis::clock::now();
-        let mut standing = Standing::new(start, run(1));
-        standing.failed(after(start, 10), Failure::AnotherNode);
-        assert!(standing.is_dead_since(start));
-        assert!(!standing.is_dead_since(after(start, 11)));
+        let mut standing = Standing::new(chassis::clock::now(), run(1));
+        standing.failed(Failure::AnotherNode);
+        assert!(standing.is_dead());
     }
 
     #[test]
@@ -167,8 +142,8 @@ mod tests {
         for chance in [0, 7, u32::MAX] {
             assert!(standing.backoff(false, chance) <= Duration::from_millis(200));
         }
-        standing.failed(start, Failure::Refused);
-        standing.failed(start, Failure::Refused);
+        standing.failed(Failure::Refused);
+        standing.failed(Failure::Refused);
         assert!(standing.backoff(false, 899) > Duration::from_millis(900));
         assert!(standing.backoff(true, 899) <= Duration::from_millis(200));
     }

@@ -124,7 +124,7 @@ fn sentence(case: &Case<'_>) -> Verdict {
         Some(link) if link.up.is_some() && case.now < link.heard_at + SILENT_AFTER => {
             return Verdict::Ask;
         }
-        Some(link) if link.listed == owner.incarnation && link.is_dead_since(owner.since) => {
+        Some(link) if link.listed == owner.incarnation && link.is_dead() => {
             return Verdict::Claim(Why::Dead);
         }
         _ => {}

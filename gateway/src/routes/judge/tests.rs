@@ -63,9 +63,8 @@ impl Bench {
         }
     }
 
-    fn refused(&mut self, seconds: f64) {
-        let at = self.at(seconds);
-        self.link().failed(at, Failure::Refused);
+    fn refused(&mut self) {
+        self.link().failed(Failure::Refused);
     }
 
     /// The last heartbeat of that run, and how old it was when the list was read.
@@ -115,15 +114,15 @@ fn absent_presence_alone_relieves_nobody() {
 fn a_link_that_was_reset_alone_relieves_nobody() {
     let mut bench = Bench::reset();
     assert_eq!(bench.judge(0.5), Wait);
-    bench.refused(0.1);
+    bench.refused();
     assert_eq!(bench.judge(0.5), Wait, "nor one refusal");
 }
 
 #[test]
 fn a_link_that_is_reset_and_refused_twice_is_dead() {
     let mut bench = Bench::reset();
-    bench.refused(0.1);
-    bench.refused(0.3);
+    bench.refused();
+    bench.refused();
     assert_eq!(
         bench.judge(0.3),
         Claim(Why::Dead),
@@ -135,27 +134,17 @@ fn a_link_that_is_reset_and_refused_twice_is_dead() {
 fn a_link_that_was_never_up_and_is_refused_twice_is_dead() {
     let mut bench = Bench::well();
     bench.link = Some(Standing::new(bench.start, run(OWNER)));
-    bench.refused(0.1);
-    bench.refused(0.3);
+    bench.refused();
+    bench.refused();
     assert_eq!(bench.judge(0.3), Claim(Why::Dead));
-}
-
-#[test]
-fn only_what_was_refused_since_the_record_named_that_run_counts() {
-    let mut bench = Bench::reset();
-    bench.refused(-0.2);
-    bench.refused(0.1);
-    assert_eq!(bench.judge(0.3), Wait, "a process that has just begun");
-    bench.refused(0.4);
-    assert_eq!(bench.judge(0.4), Claim(Why::Dead));
 }
 
 #[test]
 fn another_runs_refusals_say_nothing_of_this_one() {
     let mut bench = Bench::reset();
     bench.link = Some(Standing::new(bench.start, run(LATER_RUN)));
-    bench.refused(0.1);
-    bench.refused(0.3);
+    bench.refused();
+    bench.refused();
     assert_eq!(bench.judge(0.5), Wait);
 }
 
@@ -170,8 +159,7 @@ fn another_incarnation_that_answers_relieves_the_one_before() {
 #[test]
 fn another_node_under_its_address_relieves_it() {
     let mut bench = Bench::reset();
-    let at = bench.at(0.1);
-    bench.link().failed(at, Failure::AnotherNode);
+    bench.link().failed(Failure::AnotherNode);
     assert_eq!(bench.judge(0.1), Claim(Why::Dead));
 }
 
@@ -230,8 +218,8 @@ fn an_owner_that_asked_to_be_relieved_is() {
 #[test]
 fn no_claim_is_asked_for_while_that_is_not_allowed() {
     let mut dead = Bench::reset();
-    dead.refused(0.1);
-    dead.refused(0.3);
+    dead.refused();
+    dead.refused();
     let mut released = Bench::well();
     released.owner = None;
     let mut handed = Bench::well();
