@@ -144,7 +144,6 @@ impl Metrics {
             Some(Claimed::Owned { .. }) => "owned",
             Some(Claimed::MovedOn) => "moved_on",
             Some(Claimed::Gone) => "gone",
-            Some(Claimed::Void) => "void",
             Some(Claimed::Wait { .. }) => "wait",
             Some(Claimed::Refused) => "refused",
             Some(Claimed::Unreadable) => "unreadable",

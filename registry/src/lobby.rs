@@ -148,8 +148,6 @@ pub struct Claim {
     pub owner: Owner,
     /// What the last owner handed over, if it did.
     pub handed: Option<Handed>,
-    /// The claim is void after this time of Redis' clock, in epoch ms.
-    pub void_after_ms: u64,
 }
 
 /// A state that its owner handed over while it couldn't be committed.
@@ -181,8 +179,6 @@ pub enum Claimed {
     },
     /// The record is of a higher epoch, or of another life of this code.
     OwnedBy(Record),
-    /// Came too late.
-    Void,
     /// There is no such lobby, or it has ended.
     Gone,
     /// Claimed too often lately.

@@ -144,7 +144,6 @@ impl Driver {
                 saved: handed.saved.clone(),
                 status: handed.status.clone(),
             }),
-            void_after_ms: claim.void_after_ms,
         })
     }
 
@@ -165,7 +164,6 @@ impl Driver {
                 epoch, seq, saved, ..
             }) => self.take_over(&asked, (epoch, seq), saved, (begun, since)),
             Ok(registry::Claimed::OwnedBy(_)) => Claimed::MovedOn,
-            Ok(registry::Claimed::Void) => Claimed::Void,
             Ok(registry::Claimed::Gone) => Claimed::Gone,
             Ok(registry::Claimed::Wait { milliseconds }) => Claimed::Wait { milliseconds },
             Err(RegistryError::Unavailable(why)) => {

@@ -479,7 +479,6 @@ async fn take_over(shared: &Shared, claim: &Claim) -> Claimed {
         seen_seq: Seq(claim.seq),
         owner: shared.own.clone(),
         handed,
-        void_after_ms: claim.void_after_ms,
     };
     match shared.registry.claim(&asked).await.unwrap() {
         registry::Claimed::Saved { epoch, .. } => {
@@ -487,7 +486,6 @@ async fn take_over(shared: &Shared, claim: &Claim) -> Claimed {
             Claimed::Owned { epoch: epoch.0 }
         }
         registry::Claimed::OwnedBy(_) => Claimed::MovedOn,
-        registry::Claimed::Void => Claimed::Void,
         registry::Claimed::Gone => Claimed::Gone,
         registry::Claimed::Wait { milliseconds } => Claimed::Wait { milliseconds },
     }

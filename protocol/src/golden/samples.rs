@@ -200,7 +200,6 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
                     epoch: 1_764_460_800_000,
                     seq: 1_764_460_800_042,
                     handed: Some(handed()),
-                    void_after_ms: 1_764_460_802_000,
                 },
             },
         ),

@@ -11,6 +11,8 @@ use crate::name::PlayerName;
 
 /// A gateway wants a lobby owned by this node. Asked of the owner that the record names, it is the question whether it
 /// holds the lobby: who does answers [`Claimed::Owned`] at once.
+///
+/// One that comes late, or twice, does no harm: by then the record is of a higher epoch than the one seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Which lobby.
@@ -23,8 +25,6 @@ pub struct Claim {
     pub seq: u64,
     /// What a suspended owner has handed over.
     pub handed: Option<Handed>,
-    /// The claim is void after this time of the registry's clock, in epoch ms.
-    pub void_after_ms: u64,
 }
 
 /// A lobby as an owner hands it over that can't commit.
@@ -55,8 +55,6 @@ pub enum Claimed {
     MovedOn,
     /// There is no such lobby, or it has ended.
     Gone,
-    /// The claim came too late: nothing was done.
-    Void,
     /// The lobby was claimed too often lately.
     Wait {
         /// Try again after so long.

@@ -102,9 +102,6 @@ impl Lobbies {
     }
 
     pub(super) fn claim(&mut self, claim: &Claim, now: u64) -> Claimed {
-        if now > claim.void_after_ms {
-            return Claimed::Void;
-        }
         let mut entry = match self.newest_state(claim, now) {
             Ok(entry) => entry,
             Err(answer) => return answer,

@@ -91,7 +91,6 @@ impl RedisBackend {
             .arg(claim.seen_seq.0)
             .arg(claim.owner.node.as_str())
             .arg(claim.owner.incarnation.to_string())
-            .arg(claim.void_after_ms)
             .arg(self.ttl_ms(Lifetime::Table))
             .arg(milliseconds(CLAIM_WINDOW))
             .arg(FREE_CLAIMS)
@@ -115,7 +114,6 @@ impl RedisBackend {
                 status: next(&mut parts, &key)?,
             }),
             "owned" => Ok(Claimed::OwnedBy(record(next(&mut parts, &key)?, &key)?)),
-            "void" => Ok(Claimed::Void),
             "gone" => Ok(Claimed::Gone),
             "wait" => Ok(Claimed::Wait {
                 milliseconds: next(&mut parts, &key)?,

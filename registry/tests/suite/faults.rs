@@ -271,7 +271,6 @@ async fn claims_older_than_a_minute_are_forgotten() {
         seen_seq: seq,
         owner: owner(run),
         handed: None,
-        void_after_ms: u64::MAX >> 12,
     };
     let set = |ages_ms: &[u64]| {
         let times: Vec<String> = ages_ms

@@ -153,7 +153,6 @@ async fn a_node_that_the_record_names_without_holding_the_lobby_claims_it_again(
             incarnation: other.membership.own().incarnation,
         },
         handed: None,
-        void_after_ms: u64::MAX,
     };
     world.registry.claim(&claim).await.unwrap();
     let mut far = other.gateway(1);
@@ -182,6 +181,29 @@ async fn several_who_want_a_lobby_wait_for_one_claim() {
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(other.membership.own().taken_over, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_who_claim_a_lobby_the_late_one_gets_nothing_and_a_claim_that_comes_twice_is_one() {
+    let (world, slow, _gateway) = playing().await;
+    let third = World::start_with(&world.registry, settings());
+    let before = record(&world).await;
+    let (mut late, mut far) = (slow.gateway(1), third.gateway(1));
+    slow.shut();
+    let request = late.sends_claim(&before);
+    late.hears_nothing_for(Duration::from_secs(3)).await;
+    let answer = far.claims_as(&before).await;
+    assert!(matches!(answer, Claimed::Owned { .. }));
+    slow.open();
+    assert_eq!(late.claim_answered(request).await, Claimed::MovedOn);
+    assert_eq!(far.claims_as(&before).await, answer, "asked again");
+    assert_eq!(late.claims_as(&before).await, Claimed::MovedOn);
+    let owner = record(&world).await.owner.unwrap();
+    assert_eq!(owner.node, third.membership.own().id);
+    // Presence tells at most once a second.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let counts = [&slow, &third].map(|node| node.membership.own().taken_over);
+    assert_eq!(counts, [0, 1]);
 }
 
 #[tokio::test(start_paused = true)]

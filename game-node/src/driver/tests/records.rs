@@ -178,7 +178,6 @@ pub(super) async fn claimed_by_another(registry: &registry::Registry) {
         seen_seq: Seq(0),
         owner,
         handed: None,
-        void_after_ms: u64::MAX,
     };
     assert!(matches!(
         registry.claim(&claim).await.unwrap(),

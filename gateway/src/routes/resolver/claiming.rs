@@ -12,7 +12,7 @@ use crate::routes::judge::Why;
 use crate::routes::order::in_order;
 use crate::session::Whereabouts;
 
-/// After so long without an answer the next node is asked; the claim is void by then.
+/// After so long without an answer the next node is asked. Of two that try, the registry takes one.
 const CLAIM_WITHIN: Duration = Duration::from_secs(2);
 /// A round in which nobody took the lobby is followed by the next after so long.
 const NEXT_ROUND: Duration = Duration::from_millis(100);
@@ -24,9 +24,6 @@ impl Resolver {
     /// claims it anew.
     pub(super) async fn confirm(&mut self, record: &Record, owner: &Owner) -> Step {
         let claim = self.claim_of(record, None);
-        let Some(claim) = claim else {
-            return Step::Again(LOOK_AGAIN);
-        };
         let links = &self.gateway.links;
         let outcome = links.claim(&owner.node, claim, CLAIM_WITHIN).await;
         match outcome {
@@ -47,10 +44,7 @@ impl Resolver {
         let handed = self.gateway.links.handed.of(self.code);
         let handed = handed.map(|(_, handed)| handed);
         let handed = handed.filter(|handed| handed.epoch >= record.epoch.0);
-        match self.claim_of(record, handed) {
-            Some(claim) => self.claim_around(claim, why).await,
-            None => Step::Again(LOOK_AGAIN),
-        }
+        self.claim_around(self.claim_of(record, handed), why).await
     }
 
     /// Likewise, where the registry has lost the record.
@@ -61,7 +55,6 @@ impl Resolver {
             epoch: handed.epoch.max(self.needs().shown.0),
             seq: handed.seq.max(self.needs().shown.1),
             handed: Some(handed.clone()),
-            void_after_ms: 0,
         };
         if self.may_claim() {
             self.claim_around(claim, Why::HandedOver).await
@@ -84,16 +77,13 @@ impl Resolver {
     }
 
     /// None if the next node is to be asked.
-    async fn claim_by(&mut self, node: &NodeId, mut claim: Claim, why: Why) -> Option<Step> {
+    async fn claim_by(&mut self, node: &NodeId, claim: Claim, why: Why) -> Option<Step> {
         let gateway = std::sync::Arc::clone(&self.gateway);
         let _permit = gateway.routes.claims.acquire().await.ok()?;
         // It may have waited for its turn.
-        let now_ms = gateway.registry.now_ms().filter(|_| self.may_claim());
-        let Some(now_ms) = now_ms else {
+        if !self.may_claim() {
             return Some(Step::Again(LOOK_AGAIN));
-        };
-        let within_ms = clock::milliseconds(CLAIM_WITHIN);
-        claim.void_after_ms = now_ms.saturating_add(within_ms);
+        }
         let asked_at = clock::now();
         let outcome = gateway.links.claim(node, claim, CLAIM_WITHIN).await;
         let took = clock::now().saturating_duration_since(asked_at);
@@ -106,9 +96,7 @@ impl Resolver {
                 info!(lobby = %self.code, %node, why, after_ms, "taken over");
                 self.owned(node, epoch)
             }
-            Some(Claimed::MovedOn | Claimed::Gone | Claimed::Void) => {
-                self.read_anew(Duration::ZERO)
-            }
+            Some(Claimed::MovedOn | Claimed::Gone) => self.read_anew(Duration::ZERO),
             Some(Claimed::Wait { milliseconds }) => wait(milliseconds),
             Some(Claimed::Unreadable) => {
                 self.unreadable.insert(node.clone());
@@ -118,19 +106,16 @@ impl Resolver {
         })
     }
 
-    /// The claim of a lobby as its record and those who wait know it; none while the registry's
-    /// clock or the record can't be read.
-    fn claim_of(&self, record: &Record, handed: Option<Handed>) -> Option<Claim> {
+    /// The claim of a lobby as its record and those who wait know it.
+    fn claim_of(&self, record: &Record, handed: Option<Handed>) -> Claim {
         let (shown_epoch, shown_seq) = self.needs().shown;
-        let within_ms = clock::milliseconds(CLAIM_WITHIN);
-        Some(Claim {
+        Claim {
             code: self.code,
             born: record.born.to_string(),
             epoch: record.epoch.0.max(shown_epoch),
             seq: record.seq.0.max(shown_seq),
             handed,
-            void_after_ms: self.gateway.registry.now_ms()?.saturating_add(within_ms),
-        })
+        }
     }
 
     fn owned(&mut self, node: &NodeId, epoch: u64) -> Step {

@@ -1,15 +1,13 @@
--- A new owner. Refused if it comes too late, if the record has moved on since it was seen, or if
--- the lobby was claimed too often without an accepted input: one that kills its owners must not
--- walk through the fleet. Claims of released lobbies, and by the owner named, do not count.
--- ARGV: born, epoch seen, seq seen, owner, incarnation, void after ms, ttl ms,
+-- A new owner. Refused if the record has moved on since it was seen, as it has for a claim that comes
+-- late or twice, or if the lobby was claimed too often without an accepted input: one that kills its
+-- owners must not walk through the fleet. Claims of released lobbies, and by the owner named, do not
+-- count.
+-- ARGV: born, epoch seen, seq seen, owner, incarnation, ttl ms,
 --   window ms, free claims, wait ms, claims kept,
 --   handed (0/1), its epoch, seq, saved, status
-if now > tonumber(ARGV[6]) then
-  return { 'void' }
-end
 local seen_epoch, seen_seq = tonumber(ARGV[2]), tonumber(ARGV[3])
-local handed = ARGV[12] == '1'
-local handed_epoch, handed_seq = tonumber(ARGV[13]), tonumber(ARGV[14])
+local handed = ARGV[11] == '1'
+local handed_epoch, handed_seq = tonumber(ARGV[12]), tonumber(ARGV[13])
 local stored = read()
 if stored then
   local moved_on = stored.born ~= ARGV[1] or stored.epoch > seen_epoch
@@ -31,7 +29,7 @@ end
 local claims = {}
 if stored then
   for at in string.gmatch(stored.claims, '%d+') do
-    if tonumber(at) + tonumber(ARGV[8]) > now then
+    if tonumber(at) + tonumber(ARGV[7]) > now then
       claims[#claims + 1] = at
     end
   end
@@ -39,22 +37,22 @@ end
 local counts = stored and stored.owner ~= ''
   and (stored.owner ~= ARGV[4] or stored.incarnation ~= ARGV[5])
 if counts then
-  local beyond = #claims - tonumber(ARGV[9])
+  local beyond = #claims - tonumber(ARGV[8])
   if beyond >= 0 then
-    local rest = tonumber(claims[#claims]) + tonumber(ARGV[10]) * 2 ^ beyond - now
+    local rest = tonumber(claims[#claims]) + tonumber(ARGV[9]) * 2 ^ beyond - now
     if rest > 0 then
       return { 'wait', rest }
     end
   end
   claims[#claims + 1] = whole(now)
-  while #claims > tonumber(ARGV[11]) do
+  while #claims > tonumber(ARGV[10]) do
     table.remove(claims, 1)
   end
 end
 
 local epoch, seq = seen_epoch, seen_seq
 if handed then
-  redis.call('HSET', KEYS[1], 'saved', ARGV[15], 'status', ARGV[16])
+  redis.call('HSET', KEYS[1], 'saved', ARGV[14], 'status', ARGV[15])
   redis.call('HDEL', KEYS[1], 'deleted')
   epoch, seq = math.max(epoch, handed_epoch), math.max(seq, handed_seq)
 else
@@ -64,6 +62,6 @@ end
 epoch, seq = math.max(epoch + 1, now), math.max(seq + 1, now)
 redis.call('HSET', KEYS[1], 'born', ARGV[1], 'owner', ARGV[4], 'incarnation', ARGV[5],
   'epoch', whole(epoch), 'seq', whole(seq), 'claims', table.concat(claims, ','))
-redis.call('PEXPIRE', KEYS[1], ARGV[7])
+redis.call('PEXPIRE', KEYS[1], ARGV[6])
 local state = redis.call('HMGET', KEYS[1], 'saved', 'status')
 return { 'saved', epoch, seq, state[1], state[2] }

@@ -139,7 +139,6 @@ impl Gateway {
             epoch: record.epoch.0,
             seq: record.seq.0,
             handed: self.handed.last().map(|(_, handed)| handed.clone()),
-            void_after_ms: u64::MAX,
         };
         self.says(ToNode::Claim {
             request: self.asked,
