@@ -495,9 +495,6 @@ impl Links {
         if health.reachable {
             return Sight::Reachable;
         }
-        if health.run_id.is_none() {
-            return Sight::NeverReached;
-        }
         let since_ms = u64::try_from(health.changed_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         Sight::Away { since_ms }
     }

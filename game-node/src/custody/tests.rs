@@ -48,7 +48,6 @@ fn it_goes_on_uncommitted_once_every_gateway_has_said_within_a_second_that_it_is
         (Some((AWAY, 0)), Some((AWAY, 1001)), false),
         (Some((AWAY, 0)), None, false),
         (Some((AWAY, 0)), Some((Sight::Reachable, 0)), false),
-        (Some((AWAY, 0)), Some((Sight::NeverReached, 0)), false),
     ];
     for (one, two, goes_on) in cases {
         let mut custody = suspended(start, &[1, 2]);

@@ -110,11 +110,9 @@ pub struct KnownPerson {
 pub enum Sight {
     /// It answers.
     Reachable,
-    /// It has not answered since this gateway's start.
-    NeverReached,
-    /// It does not answer any more.
+    /// It does not answer.
     Away {
-        /// For so long.
+        /// For so long, or since this gateway's start.
         since_ms: u64,
     },
 }
