@@ -22,7 +22,8 @@ pub struct Session {
 pub struct Seated {
     /// Who.
     pub player_id: String,
-    /// The generation by which the owner knows them; a higher stored one stays.
+    /// The generation by which the owner knows them; a higher stored one stays, and another lobby
+    /// that it names.
     pub generation: Generation,
     /// What they call themselves now; none leaves it as it is.
     pub name: Option<String>,

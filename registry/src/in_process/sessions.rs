@@ -55,6 +55,12 @@ impl Sessions {
 
     pub(super) fn sit(&mut self, token: &TokenHash, seated: &Seated, now: u64) {
         let stored = self.entries.get(token, now);
+        if let Some(stored) = stored
+            && stored.generation > seated.generation
+            && stored.lobby.as_ref().is_some_and(|at| *at != seated.lobby)
+        {
+            return;
+        }
         let session = Session {
             player_id: seated.player_id.clone(),
             name: (seated.name.clone()).or_else(|| stored.and_then(|stored| stored.name.clone())),

@@ -251,6 +251,10 @@ pub(crate) async fn a_lobbys_owner_writes_where_its_people_sit(world: &World) {
     let expected = session("Ada", Some("BBBBBB"), later);
     assert_eq!(read().await, [expected.clone(), None], "the name stays");
 
+    sits(&TOKEN, None, "AAAAAA", created.generation).await;
+    let message = "where a newer connection sits stays";
+    assert_eq!(read().await, [expected.clone(), None], "{message}");
+
     let stands = async |lobby| {
         let written = world.other.session_stand(&TOKEN, lobby).await;
         written.expect("an answer");
