@@ -9,8 +9,8 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use protocol::{LobbyCode, TokenHash};
 use registry::{
-    Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Generation, Health, Lifetime,
-    Owner, Registry, RegistryError, Release, Released, Seated, Session, Touch, Touched,
+    Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Deleted, Generation, Health,
+    Lifetime, Owner, Registry, RegistryError, Release, Released, Seated, Session, Touch, Touched,
 };
 use tokio::sync::watch;
 use tracing::{error, warn};
@@ -152,8 +152,13 @@ impl Store {
                 };
                 settled(&commit.code, committed.next()?.map(written))
             }
-            // Whatever is there instead, this lobby is no more.
-            Write::Delete(delete) => settled(&delete.code, ended.next()?.map(|_| Written::Saved)),
+            Write::Delete(delete) => {
+                let written = |answer| match answer {
+                    Deleted::Ok => Written::Saved,
+                    Deleted::Relieved => Written::Relieved,
+                };
+                settled(&delete.code, ended.next()?.map(written))
+            }
         });
         answers.collect()
     }

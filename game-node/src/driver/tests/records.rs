@@ -165,6 +165,18 @@ async fn a_lobby_that_another_has_claimed_is_dropped_and_its_people_are_sent_on(
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_leaves_a_table_last_that_is_anothers_by_now_is_sent_there() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    claimed_by_another(&world.registry).await;
+    let left = gateway.outcome(0, Request::Leave).await;
+    assert_eq!(left, Outcome::NotOwner);
+    let record = world.registry.owner(CODE).await.unwrap().unwrap();
+    assert!(!record.deleted && record.owner.is_some());
+}
+
 pub(super) async fn claimed_by_another(registry: &registry::Registry) {
     let record = registry.owner(CODE).await.unwrap().unwrap();
     let owner = Owner {
