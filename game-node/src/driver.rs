@@ -364,7 +364,7 @@ impl Driver {
             && table.giving.is_frozen()
         {
             // Done should the lobby stay.
-            return table.meanwhile.push(input);
+            return table.postpone(input);
         }
         if let Some(Err(refusal)) = self.try_step(code, input, None) {
             error!(%code, %refusal, "a lobby refused what was no wish");

@@ -124,8 +124,7 @@ impl Driver {
         table.giving = Giving::Kept;
         // Above a later state of this owner, should that be there.
         table.lobby.advance();
-        let meanwhile = std::mem::take(&mut table.meanwhile);
-        for input in meanwhile {
+        for input in table.take_postponed() {
             self.step(code, input);
         }
         self.step(code, Input::Wake(chance::draw()));

@@ -50,8 +50,8 @@ pub(super) struct Table {
     pub(super) doubt: Doubt,
     /// Whether it is being given up.
     pub(super) giving: Giving,
-    /// What has come since it was frozen.
-    pub(super) meanwhile: Vec<Input>,
+    /// What has come since it was frozen and is not a wish: done should the lobby stay.
+    postponed: Vec<Input>,
     /// Who wants a game started that starts elsewhere.
     pub(super) starting: Vec<Asked>,
     /// When it was taken over.
@@ -120,7 +120,7 @@ impl Table {
             is_uncommitted: false,
             doubt,
             giving: Giving::default(),
-            meanwhile: Vec::new(),
+            postponed: Vec::new(),
             starting: Vec::new(),
             since: None,
             last_fault: None,
@@ -197,6 +197,23 @@ impl Table {
         self.outgoing.split_off(self.returned)
     }
 
+    /// Keeps an input until it is known whether the lobby stays. What says nothing new about the same
+    /// is kept once, and what is of nobody here not at all: no more waits than there are people.
+    pub(super) fn postpone(&mut self, input: Input) {
+        if let Input::Detach(connection) = input
+            && !self.lobby.connections().any(|known| known == connection)
+        {
+            return;
+        }
+        self.postponed.retain(|earlier| !replaces(&input, earlier));
+        self.postponed.push(input);
+    }
+
+    /// What was kept, in order.
+    pub(super) fn take_postponed(&mut self) -> Vec<Input> {
+        std::mem::take(&mut self.postponed)
+    }
+
     /// Which seat a step is about, for its trace.
     pub(super) fn seat_of(&self, input: &Input, asked: Option<&Asked>) -> Option<Seat> {
         match (input, asked) {
@@ -266,5 +283,20 @@ impl Table {
             }
             (None, None) => {}
         }
+    }
+}
+
+/// Whether of two inputs only the later one counts.
+fn replaces(later: &Input, earlier: &Input) -> bool {
+    match (later, earlier) {
+        (Input::Detach(later), Input::Detach(earlier)) => later == earlier,
+        (Input::LinkLost(later), Input::LinkLost(earlier)) => later == earlier,
+        (
+            Input::Gone { player: later, .. },
+            Input::Gone {
+                player: earlier, ..
+            },
+        ) => later == earlier,
+        _ => std::mem::discriminant(later) == std::mem::discriminant(earlier),
     }
 }

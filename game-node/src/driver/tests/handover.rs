@@ -4,6 +4,7 @@ use protocol::link::{Claimed, Sight};
 use protocol::server::LoadLevel;
 
 use super::*;
+use crate::lobby::Input;
 
 fn attach() -> Request {
     Request::Attach { shown: None }
@@ -112,6 +113,24 @@ async fn behind_means_commit_anew_and_what_came_meanwhile_is_done() {
     manual.takes_in();
     manual.pump(&mut gateway).await;
     assert_eq!(gateway.lobby(0)["players"][1]["connected"], true, "frozen");
+    for _ in 0..100 {
+        // Of the same, and of somebody who is not here.
+        gateway.detaches(1, 1);
+        gateway.detaches(2, 1);
+        manual.takes_in();
+        let surroundings = manual.driver.surroundings;
+        manual.driver.step(code, Input::Surroundings(surroundings));
+    }
+    let postponed = manual
+        .driver
+        .tables
+        .get_mut(&code)
+        .unwrap()
+        .take_postponed();
+    assert_eq!(postponed.len(), 2, "{postponed:?}");
+    for input in postponed {
+        manual.driver.step(code, input);
+    }
     manual.driver.is_answered(code, registry::Released::Behind);
     manual.pump(&mut gateway).await;
     assert_eq!(gateway.lobby(0)["players"][1]["connected"], false);
