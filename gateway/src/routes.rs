@@ -39,16 +39,31 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// All codes that somebody looks for.
 pub(crate) struct Routes {
     /// Bounded by the connections, each of which looks for a code or two.
-    under_way: Mutex<HashMap<LobbyCode, Search>>,
+    under_way: Arc<Searches>,
     claims: Semaphore,
     caution: Mutex<Caution>,
     health: watch::Receiver<Health>,
 }
 
+type Searches = Mutex<HashMap<LobbyCode, Search>>;
+
 /// One code that is looked for.
 struct Search {
     needs: Arc<Mutex<Needs>>,
     found: watch::Receiver<Option<Whereabouts>>,
+}
+
+/// Keeps a search listed until it is dropped, also by a panic: who looks for that code from then on
+/// begins anew.
+struct Listed {
+    searches: Arc<Searches>,
+    code: LobbyCode,
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        lock(&self.searches).remove(&self.code);
+    }
 }
 
 /// What those who wait for one code have seen of it.
@@ -73,7 +88,7 @@ impl Needs {
 impl Routes {
     pub(crate) fn new(health: watch::Receiver<Health>) -> Self {
         Self {
-            under_way: Mutex::default(),
+            under_way: Arc::default(),
             claims: Semaphore::new(MAX_CLAIMS),
             caution: Mutex::new(Caution::new(clock::now())),
             health,
@@ -152,13 +167,14 @@ impl Gateway {
         };
         under_way.insert(code, search);
         drop(under_way);
-        tokio::spawn(resolver.run(sender));
+        let searches = Arc::clone(&self.routes.under_way);
+        let listed = Listed { searches, code };
+        tokio::spawn(async move {
+            let answer = resolver.run(&sender).await;
+            drop(listed);
+            sender.send_replace(answer);
+        });
         found
-    }
-
-    /// A search has ended; who looks for that code from now on begins anew.
-    fn end_search(&self, code: LobbyCode) {
-        lock(&self.routes.under_way).remove(&code);
     }
 
     /// What the registry says of a node; none if it is not listed. Never waits.
@@ -185,4 +201,29 @@ impl Gateway {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_search_that_panics_is_listed_no_more() {
+        let (searches, code) = (Arc::new(Searches::default()), LobbyCode::from_bits(7));
+        let search = Search {
+            needs: Arc::default(),
+            found: watch::channel(None).1,
+        };
+        lock(&searches).insert(code, search);
+        let listed = Listed {
+            searches: Arc::clone(&searches),
+            code,
+        };
+        let search = tokio::spawn(async move {
+            let _listed = listed;
+            panic!("a search breaks");
+        });
+        assert!(search.await.is_err());
+        assert!(lock(&searches).is_empty());
+    }
 }

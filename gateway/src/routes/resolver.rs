@@ -94,11 +94,14 @@ impl Resolver {
     }
 
     /// Searches until there is an answer for `found`, or nobody reads it any more.
-    pub(super) async fn run(mut self, found: watch::Sender<Option<Whereabouts>>) {
+    pub(super) async fn run(
+        mut self,
+        found: &watch::Sender<Option<Whereabouts>>,
+    ) -> Option<Whereabouts> {
         let span = tracing::debug_span!("search", lobby = %self.code);
         async {
             let answer = loop {
-                if self.is_idle(&found) {
+                if self.is_idle(found) {
                     break None;
                 }
                 match self.try_once().await {
@@ -106,15 +109,13 @@ impl Resolver {
                     Step::Again(after) => sleep(after).await,
                 }
             };
-            // Whoever comes from now on begins a new search.
-            self.gateway.end_search(self.code);
             let took = clock::now().saturating_duration_since(self.began);
             self.gateway.metrics.resolved(answer.as_ref(), took);
             debug!(?answer, ?took, "searched");
-            found.send_replace(answer);
+            answer
         }
         .instrument(span)
-        .await;
+        .await
     }
 
     fn is_idle(&mut self, found: &watch::Sender<Option<Whereabouts>>) -> bool {
