@@ -129,6 +129,10 @@ pub async fn run(
             Arc::clone(&gateway.links).follow(events),
             Arc::clone(&gateway.links).follow_health(),
             gateway.routes.follow(),
+            gateway
+                .links
+                .handed
+                .forget_after(2 * gateway.config.session_ttl),
             follow_sessions(&gateway),
             checks.run(Arc::clone(&gateway), process.clone(), address),
         );

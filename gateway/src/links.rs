@@ -474,7 +474,7 @@ impl Links {
             ToGateway::Claimed { request, outcome } => self.claims.answered(request, outcome),
             ToGateway::Knows { request, known } => self.questions.answered(request, known),
             ToGateway::HandsOver { lobbies } => {
-                self.handed.keep(node, lobbies);
+                self.handed.keep(clock::now(), node, lobbies);
                 self.connections
                     .deliver_to_all(|| Input::HandedOver { node: node.clone() });
             }

@@ -241,7 +241,8 @@ pub enum ToGateway {
         /// Each with its code.
         lobbies: Vec<(LobbyCode, Handed)>,
     },
-    /// This node commits again, and keeps what nobody has taken over.
+    /// This node commits again, or goes on since nobody could take anything over, and keeps what
+    /// nobody has.
     CommitsAgain,
     /// What the players of one lobby on this gateway see now.
     Show(Show),

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use chassis::clock;
 use protocol::LobbyCode;
 use protocol::link::Handed;
 use registry::NodeId;
+use tokio::time::interval;
 use tracing::warn;
 
 /// All lobbies of several nodes: a node has a thousand at most by default.
@@ -13,27 +16,37 @@ const MAX_LOBBIES: usize = 16 * 1024;
 /// In all. A lobby takes some kilobytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
+/// Between two looks for what is too old.
+const FORGET_EVERY: Duration = Duration::from_mins(1);
+
 /// By code: who handed it over, and what.
 #[derive(Debug, Default)]
 pub(crate) struct HandedOver(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    lobbies: HashMap<LobbyCode, (NodeId, Handed)>,
+    lobbies: HashMap<LobbyCode, Entry>,
     /// Lobbies of each node among them.
     by_node: HashMap<NodeId, usize>,
     bytes: usize,
 }
 
+#[derive(Debug)]
+struct Entry {
+    node: NodeId,
+    handed: Handed,
+    since: Instant,
+}
+
 impl HandedOver {
     /// A node has handed these over; of two states of one lobby the newer is kept.
-    pub(crate) fn keep(&self, node: &NodeId, lobbies: Vec<(LobbyCode, Handed)>) {
+    pub(crate) fn keep(&self, now: Instant, node: &NodeId, lobbies: Vec<(LobbyCode, Handed)>) {
         let mut kept = self.lock();
         let mut lost = 0_usize;
         for (code, handed) in lobbies {
             let time = (handed.epoch, handed.seq);
-            if let Some((_, known)) = kept.lobbies.get(&code)
-                && (known.epoch, known.seq) > time
+            if let Some(known) = kept.lobbies.get(&code)
+                && (known.handed.epoch, known.handed.seq) > time
             {
                 continue;
             }
@@ -43,7 +56,16 @@ impl HandedOver {
                 lost += 1;
                 continue;
             }
-            kept.insert(code, node.clone(), handed);
+            let node = node.clone();
+            let since = now;
+            kept.insert(
+                code,
+                Entry {
+                    node,
+                    handed,
+                    since,
+                },
+            );
         }
         if lost > 0 {
             // Far more was handed over than any fleet holds: these are claimed as they were saved.
@@ -53,7 +75,9 @@ impl HandedOver {
 
     /// What was handed over of that lobby, and by whom.
     pub(crate) fn of(&self, code: LobbyCode) -> Option<(NodeId, Handed)> {
-        self.lock().lobbies.get(&code).cloned()
+        let kept = self.lock();
+        let entry = kept.lobbies.get(&code)?;
+        Some((entry.node.clone(), entry.handed.clone()))
     }
 
     /// Whether that node has handed anything over that is not taken yet.
@@ -66,18 +90,37 @@ impl HandedOver {
         self.lock().remove(code);
     }
 
+    /// The record of a lobby shows an owner of that epoch: what was handed over before was taken,
+    /// here or through another gateway, or given up.
+    pub(crate) fn overtaken(&self, code: LobbyCode, epoch: u64) {
+        let mut kept = self.lock();
+        let known = kept.lobbies.get(&code);
+        if known.is_some_and(|known| known.handed.epoch < epoch) {
+            kept.remove(code);
+        }
+    }
+
     /// That node keeps what nobody has taken over.
     pub(crate) fn take_back(&self, node: &NodeId) {
         let mut kept = self.lock();
         if kept.by_node.contains_key(node) {
-            let theirs = |(code, (owner, _)): (&LobbyCode, &(NodeId, Handed))| {
-                (owner == node).then_some(*code)
-            };
-            let codes: Vec<LobbyCode> = kept.lobbies.iter().filter_map(theirs).collect();
-            for code in codes {
-                kept.remove(code);
-            }
+            kept.remove_where(|entry| entry.node == *node);
         }
+    }
+
+    /// Forgets for ever what was handed over so long ago: records live no longer, and nobody comes
+    /// back to such a table.
+    pub(crate) async fn forget_after(&self, time: Duration) {
+        let mut ticks = interval(FORGET_EVERY);
+        loop {
+            ticks.tick().await;
+            self.forget(clock::now(), time);
+        }
+    }
+
+    fn forget(&self, now: Instant, after: Duration) {
+        let is_old = |entry: &Entry| now.saturating_duration_since(entry.since) >= after;
+        self.lock().remove_where(is_old);
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -86,14 +129,22 @@ impl HandedOver {
 }
 
 impl Kept {
-    fn insert(&mut self, code: LobbyCode, node: NodeId, handed: Handed) {
-        self.bytes += handed.saved.len();
-        *self.by_node.entry(node.clone()).or_default() += 1;
-        self.lobbies.insert(code, (node, handed));
+    fn insert(&mut self, code: LobbyCode, entry: Entry) {
+        self.bytes += entry.handed.saved.len();
+        *self.by_node.entry(entry.node.clone()).or_default() += 1;
+        self.lobbies.insert(code, entry);
+    }
+
+    fn remove_where(&mut self, is_it: impl Fn(&Entry) -> bool) {
+        let found = self.lobbies.iter().filter(|(_, entry)| is_it(entry));
+        let codes: Vec<LobbyCode> = found.map(|(code, _)| *code).collect();
+        for code in codes {
+            self.remove(code);
+        }
     }
 
     fn remove(&mut self, code: LobbyCode) {
-        let Some((node, handed)) = self.lobbies.remove(&code) else {
+        let Some(Entry { node, handed, .. }) = self.lobbies.remove(&code) else {
             return;
         };
         self.bytes -= handed.saved.len();
@@ -133,10 +184,14 @@ mod tests {
     fn the_newest_state_is_kept_until_it_is_taken_or_taken_back() {
         let kept = HandedOver::default();
         let [one, two] = [1, 2].map(LobbyCode::from_bits);
-        kept.keep(&node("a"), vec![(one, handed(5, 7)), (two, handed(5, 1))]);
-        kept.keep(&node("b"), vec![(one, handed(4, 9))]);
+        kept.keep(
+            clock::now(),
+            &node("a"),
+            vec![(one, handed(5, 7)), (two, handed(5, 1))],
+        );
+        kept.keep(clock::now(), &node("b"), vec![(one, handed(4, 9))]);
         assert_eq!((seq(&kept, 1), seq(&kept, 2)), (Some(7), Some(1)));
-        kept.keep(&node("b"), vec![(one, handed(6, 2))]);
+        kept.keep(clock::now(), &node("b"), vec![(one, handed(6, 2))]);
         assert_eq!(kept.of(one).map(|(node, _)| node), Some(node("b")));
         kept.taken(two);
         assert!(!kept.has_any_of(&node("a")));
@@ -145,12 +200,33 @@ mod tests {
     }
 
     #[test]
+    fn what_was_taken_elsewhere_or_waits_for_nobody_is_forgotten() {
+        let kept = HandedOver::default();
+        let [one, two, three] = [1, 2, 3].map(LobbyCode::from_bits);
+        let (start, ttl) = (clock::now(), Duration::from_mins(1));
+        kept.keep(
+            start,
+            &node("a"),
+            vec![(one, handed(5, 7)), (two, handed(5, 1))],
+        );
+        kept.overtaken(one, 5);
+        assert!(kept.of(one).is_some(), "its own record");
+        kept.overtaken(one, 6);
+        assert!(kept.of(one).is_none() && kept.of(two).is_some());
+        kept.keep(start + ttl, &node("b"), vec![(three, handed(5, 1))]);
+        kept.forget(start + ttl, ttl);
+        assert!(kept.of(two).is_none() && kept.of(three).is_some());
+        assert!(!kept.has_any_of(&node("a")));
+        assert_eq!(kept.lock().bytes, 10);
+    }
+
+    #[test]
     fn it_is_bounded() {
         let kept = HandedOver::default();
         let all = (0..u32::try_from(MAX_LOBBIES).unwrap() + 10)
             .map(|bits| (LobbyCode::from_bits(bits), handed(1, 1)))
             .collect();
-        kept.keep(&node("a"), all);
+        kept.keep(clock::now(), &node("a"), all);
         assert!(kept.lock().lobbies.len() <= MAX_LOBBIES);
     }
 }

@@ -157,6 +157,8 @@ impl Resolver {
     }
 
     async fn with_record(&mut self, record: Record) -> Step {
+        let links = &self.gateway.links;
+        links.handed.overtaken(self.code, record.epoch.0);
         let owner = record.owner.clone();
         let verdict = self.judge(&record);
         if record.epoch.0 < self.needs().shown.0
