@@ -10,7 +10,7 @@ WEB_SOURCES := $(wildcard web/*.html web/*.ts web/*.js web/*.json) \
 	$(shell find web/src web/public -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run web secrets deploy test faults compose-test bench fuzz fmt docs screenshots
+.PHONY: help run web secrets deploy test faults simulate compose-test bench fuzz fmt docs screenshots
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -45,6 +45,10 @@ bench: ## Measure what the docs promise in figures
 faults: ## Kill, stop and cut off processes under a hundred running games
 	@scripts/prepare test
 	FAULTS=full $(CARGO) test --locked --release -p wizard --test system faults:: -- --test-threads 1 --nocapture
+
+simulate: ## Run schedules of faults on a simulated clock: COUNT=…, FROM=…; SEED=… alone shows what it does
+	@$(CARGO) build --locked --release -p simulation
+	@exec target/release/simulate
 
 fuzz: ## Read a million random and broken frames of each kind
 	FRAMES=1000000 $(CARGO) test --locked --release -p protocol --test frames -- --nocapture

@@ -16,7 +16,10 @@ mod process;
 pub mod readiness;
 mod resource;
 pub mod shutdown;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 pub mod supervisor;
+pub mod task;
 pub mod telemetry;
 pub mod trace;
 

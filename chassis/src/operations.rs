@@ -91,6 +91,23 @@ impl Operations {
         })
     }
 
+    /// Takes what roles add, and answers nobody: a process of a simulation has no port.
+    #[cfg(feature = "simulation")]
+    pub fn unserved(readiness: Readiness) -> Self {
+        let shared = Shared {
+            readiness,
+            metrics: Metrics::default(),
+            health: Mutex::default(),
+            added: Mutex::new(Router::new()),
+        };
+        Self {
+            shared: Arc::new(shared),
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            part: String::new(),
+            _port: Arc::new(CancellationToken::new().drop_guard()),
+        }
+    }
+
     /// Where it listens, with the port that the system chose.
     pub fn address(&self) -> SocketAddr {
         self.address

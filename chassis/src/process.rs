@@ -51,6 +51,19 @@ impl Process {
         })
     }
 
+    /// A process of a simulation, which has no operations port.
+    #[cfg(feature = "simulation")]
+    pub fn simulated() -> Self {
+        let readiness = Readiness::new();
+        Self {
+            shutdown: Shutdown::new(),
+            operations: Operations::unserved(readiness.clone()),
+            readiness,
+            supervisor: Supervisor::of_this_process(),
+            started: clock::now(),
+        }
+    }
+
     /// Waits until `ready_timeout` has passed since the start of the process, and says what has not
     /// worked until then. It is tried on: this ends nothing.
     pub async fn late(&self, ready_timeout: Duration) {

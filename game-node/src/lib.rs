@@ -21,6 +21,8 @@ pub mod lobby;
 mod metrics;
 mod ready;
 mod run;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod store;
 
 pub use config::Config;

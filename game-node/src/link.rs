@@ -3,7 +3,7 @@
 //! A link is a task that turns frames into messages for the driver and back. It decides nothing;
 //! it runs on the lobby thread's runtime, and what it reads waits in the driver's bounded inbox.
 
-mod carry;
+pub(crate) mod carry;
 mod outbox;
 
 use std::sync::Arc;

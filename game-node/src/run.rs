@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use chassis::Process;
-use registry::{Incarnation, Owner, Presence, Registry, RegistryError};
+use registry::{Incarnation, Membership, Owner, Presence, Registry, RegistryError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, info_span, warn};
@@ -18,13 +18,13 @@ use crate::Config;
 use crate::ai::{BreakerLimits, Bridge, BridgeLimits};
 use crate::driver::{Alive, Driver, INBOX_MESSAGES, Inputs, Settings};
 use crate::health::HealthCell;
-use crate::link::router;
-use crate::load::monitor;
+use crate::link::{FromLink, router};
+use crate::load::{Load, monitor};
 use crate::ready::become_ready;
 use crate::store::Store;
 
 /// How long the links may take at the end to write what they still have.
-const LINKS_END_WITHIN: Duration = Duration::from_secs(2);
+pub(crate) const LINKS_END_WITHIN: Duration = Duration::from_secs(2);
 
 /// What keeps a game node from starting, or stops it.
 #[derive(Debug, thiserror::Error)]
@@ -54,67 +54,21 @@ pub async fn run(
     warn_about_secrets(&config);
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let incarnation = Incarnation::new(Uuid::new_v4());
-    let address = config.advertise_addr.clone();
-    let version = config.version.clone();
-    let own = Presence::new(
-        config.node_id.clone(),
-        crate::role(),
-        incarnation,
-        address,
-        version,
-    );
-    let membership = registry.join(own, config.presence.clone())?;
-
-    let (inbox, links) = mpsc::channel(INBOX_MESSAGES);
+    let node = Node::assemble(&config, registry, &process)?;
     let router = router(
         config.gateway_secret.clone(),
         config.ai_secret.clone(),
-        inbox,
+        node.inbox,
     );
     // Each message is written whole; waiting for more would only delay it.
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
     let serving = axum::serve(listener, router);
-
-    let health = Arc::new(HealthCell::default());
-    process.operations.add_health({
-        let health = Arc::clone(&health);
-        move || health.fields()
-    });
-    let owner = Owner {
-        node: config.node_id.clone(),
-        incarnation,
-    };
-    let pulse = Arc::new(AtomicU64::new(0));
-    membership.watch_thread(Arc::clone(&pulse));
-    let alive = Alive {
-        pulse,
-        supervised: process.supervisor.watch(),
-    };
-    let driver = Driver::new(
-        settings(&config),
-        Store::new(registry, owner),
-        membership.clone(),
-        process.readiness.clone(),
-        health,
-        bridge(&config),
-        alive,
-    );
-    let (ready, is_ready) = watch::channel(false);
+    let (membership, ready) = (node.membership, node.ready);
     let span = info_span!("game_node", id = %config.node_id);
-    let (publisher, load) = watch::channel(config.load.at_start());
     // On the lobby thread, which is what it measures, until this node ends.
-    let monitoring = monitor(config.load, publisher).instrument(span.clone());
+    let monitoring = monitor(config.load, node.load).instrument(span.clone());
     let _monitor = AbortOnDropHandle::new(tokio::spawn(monitoring));
-    let inputs = Inputs {
-        links,
-        ready: is_ready,
-        load,
-        events: membership.events(),
-        drain_requested: membership.drain_requested(),
-        shutdown: process.shutdown.clone(),
-    };
-    let driving = driver.run(inputs).instrument(span.clone());
+    let driving = node.driver.run(node.inputs).instrument(span.clone());
     let starting = async {
         let mut drain = membership.drain_requested();
         tokio::select! {
@@ -135,8 +89,82 @@ pub async fn run(
     Ok(())
 }
 
+/// A node but for the listener by which links come to it.
+pub(crate) struct Node {
+    pub(crate) driver: Driver,
+    pub(crate) inputs: Inputs,
+    pub(crate) membership: Membership,
+    /// Where links say what they hear.
+    pub(crate) inbox: mpsc::Sender<FromLink>,
+    /// Turned true once it has tried itself.
+    pub(crate) ready: watch::Sender<bool>,
+    /// Who measures this thread says it here.
+    pub(crate) load: watch::Sender<Load>,
+}
+
+impl Node {
+    pub(crate) fn assemble(
+        config: &Config,
+        registry: Registry,
+        process: &Process,
+    ) -> Result<Self, RegistryError> {
+        let incarnation = Incarnation::new(Uuid::new_v4());
+        let own = Presence::new(
+            config.node_id.clone(),
+            crate::role(),
+            incarnation,
+            config.advertise_addr.clone(),
+            config.version.clone(),
+        );
+        let membership = registry.join(own, config.presence.clone())?;
+        let health = Arc::new(HealthCell::default());
+        process.operations.add_health({
+            let health = Arc::clone(&health);
+            move || health.fields()
+        });
+        let owner = Owner {
+            node: config.node_id.clone(),
+            incarnation,
+        };
+        let pulse = Arc::new(AtomicU64::new(0));
+        membership.watch_thread(Arc::clone(&pulse));
+        let alive = Alive {
+            pulse,
+            supervised: process.supervisor.watch(),
+        };
+        let driver = Driver::new(
+            settings(config),
+            Store::new(registry, owner),
+            membership.clone(),
+            process.readiness.clone(),
+            health,
+            bridge(config),
+            alive,
+        );
+        let (inbox, links) = mpsc::channel(INBOX_MESSAGES);
+        let (ready, is_ready) = watch::channel(false);
+        let (publisher, load) = watch::channel(config.load.at_start());
+        let inputs = Inputs {
+            links,
+            ready: is_ready,
+            load,
+            events: membership.events(),
+            drain_requested: membership.drain_requested(),
+            shutdown: process.shutdown.clone(),
+        };
+        Ok(Self {
+            driver,
+            inputs,
+            membership,
+            inbox,
+            ready,
+            load: publisher,
+        })
+    }
+}
+
 /// Completes when the last link has ended.
-async fn closed<T>(mut links: mpsc::Receiver<T>) {
+pub(crate) async fn closed<T>(mut links: mpsc::Receiver<T>) {
     while links.recv().await.is_some() {}
 }
 

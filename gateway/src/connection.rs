@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::trace::{Kind, Span, TraceContext};
-use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{Stream, StreamExt};
 use opentelemetry::KeyValue;
 use protocol::CloseCode;
 use protocol::link::ToNode;
@@ -25,7 +25,7 @@ use crate::gateway::Gateway;
 use crate::outbox::Outbox;
 use crate::routes::Needs;
 use crate::session::{Effect, FloodLimits, Input, Session, SessionConfig};
-use crate::socket::{SharedOutbox, Stream, now, to_json};
+use crate::socket::{SharedOutbox, now, to_json};
 use crate::status::Overview;
 
 /// At the end of a gateway its sockets are closed one after the other, so many milliseconds apart
@@ -87,7 +87,10 @@ impl<'a> Connection<'a> {
     }
 
     /// Runs until the connection ends.
-    pub(crate) async fn run(&mut self, stream: &mut Stream) -> Ending {
+    pub(crate) async fn run(
+        &mut self,
+        stream: &mut (impl Stream<Item = Result<Message, tungstenite::Error>> + Unpin),
+    ) -> Ending {
         let gateway = Arc::clone(&self.gateway);
         let mut stopping = std::pin::pin!(turn_to_stop(&gateway));
         let end = self.registered.end.clone();

@@ -33,6 +33,8 @@ mod ready;
 mod requests;
 mod routes;
 mod session;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod socket;
 mod status;
 mod web;

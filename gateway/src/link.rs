@@ -6,19 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::clock;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use protocol::frame::{InvalidFrame, decode, encode};
 use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{GATEWAY_LINK_PATH, ToGateway, ToNode};
 use registry::{Incarnation, NodeId};
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio_tungstenite::connect_async_with_config;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::{HeaderValue, header};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info, warn};
 
@@ -44,7 +43,22 @@ const PING_EVERY: Duration = Duration::from_secs(1);
 /// than the messages in it; longer frames have room made for them.
 const READ_BUFFER_BYTES: usize = 16 * 1024;
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+/// A WebSocket, or what a simulation has in its place.
+pub(crate) trait Socket:
+    Stream<Item = Result<Message, tungstenite::Error>>
+    + Sink<Message, Error = tungstenite::Error>
+    + Send
+    + Unpin
+{
+}
+
+impl<S> Socket for S where
+    S: Stream<Item = Result<Message, tungstenite::Error>>
+        + Sink<Message, Error = tungstenite::Error>
+        + Send
+        + Unpin
+{
+}
 
 /// Why a link is not up.
 #[derive(Debug, thiserror::Error)]
@@ -136,7 +150,7 @@ async fn carry(
     links: &Links,
     node: &NodeId,
     incarnation: Incarnation,
-    socket: Socket,
+    socket: Box<dyn Socket>,
     stop: &CancellationToken,
 ) {
     let (queue, waiting) = mpsc::channel(QUEUE);
@@ -162,7 +176,7 @@ async fn dial(
     links: &Links,
     node: &NodeId,
     address: &str,
-) -> Result<(Socket, Incarnation), LinkError> {
+) -> Result<(Box<dyn Socket>, Incarnation), LinkError> {
     let greeted = async {
         let mut socket = connect(links, address).await?;
         let hello = ToNode::Hello {
@@ -191,7 +205,11 @@ async fn dial(
         .unwrap_or(Err(LinkError::TimedOut))
 }
 
-async fn connect(links: &Links, address: &str) -> Result<Socket, LinkError> {
+async fn connect(links: &Links, address: &str) -> Result<Box<dyn Socket>, LinkError> {
+    #[cfg(feature = "simulation")]
+    if let Some(dial) = links.network.get() {
+        return Ok(dial(address.to_owned()).await?);
+    }
     let url = format!("ws://{address}{GATEWAY_LINK_PATH}");
     let mut request = url
         .into_client_request()
@@ -210,7 +228,7 @@ async fn connect(links: &Links, address: &str) -> Result<Socket, LinkError> {
         .max_frame_size(Some(MAX_LINK_FRAME_BYTES));
     // No delay: each message is written whole.
     let (socket, _response) = connect_async_with_config(request, Some(config), true).await?;
-    Ok(socket)
+    Ok(Box::new(socket))
 }
 
 async fn read(

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chassis::clock;
 use chassis::environment::Secret;
 use chassis::trace::{Kind, Span, TraceContext};
+use chassis::{clock, task};
 use opentelemetry::KeyValue;
 use protocol::TraceParent;
 use protocol::link::{Claimed, Inspection, Known, Show, Sight, ToGateway, ToNode};
@@ -72,6 +72,9 @@ pub(crate) struct Links {
     questions: Requests<Option<Known>>,
     pub(crate) inspections: Requests<Option<Inspection>>,
     pub(crate) handed: HandedOver,
+    /// What there is in place of a network.
+    #[cfg(feature = "simulation")]
+    pub(crate) network: std::sync::OnceLock<crate::simulation::Dial>,
 }
 
 struct Entry {
@@ -132,6 +135,8 @@ impl Links {
             questions: Requests::default(),
             inspections: operations::inspections(),
             handed: HandedOver::default(),
+            #[cfg(feature = "simulation")]
+            network: std::sync::OnceLock::new(),
         })
     }
 
@@ -324,8 +329,8 @@ impl Links {
         };
         entries.insert(node.clone(), entry);
         drop(entries);
-        self.tasks
-            .spawn(link::keep(Arc::clone(self), node, address, stop));
+        let keeping = link::keep(Arc::clone(self), node, address, stop);
+        self.tasks.spawn(task::of_this_process(keeping));
     }
 
     /// The registry names it no more; a link that is up stays until it breaks.

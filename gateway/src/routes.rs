@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chassis::clock;
+use chassis::{clock, task};
 use protocol::LobbyCode;
 use registry::{Health, NodeId};
 use tokio::sync::{Semaphore, watch};
@@ -169,11 +169,11 @@ impl Gateway {
         drop(under_way);
         let searches = Arc::clone(&self.routes.under_way);
         let listed = Listed { searches, code };
-        tokio::spawn(async move {
+        tokio::spawn(task::of_this_process(async move {
             let answer = resolver.run(&sender).await;
             drop(listed);
             sender.send_replace(answer);
-        });
+        }));
         found
     }
 

@@ -28,10 +28,10 @@ use crate::listener::Underway;
 use crate::metrics::{Metrics, Refusal};
 use crate::outbox::Outbox;
 use handshake::Bare;
-pub(crate) use wire::Stream;
+use wire::Stream;
 
 /// How long the last frames may take to be written.
-const CLOSE_WITHIN: Duration = Duration::from_secs(5);
+pub(crate) const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 /// How long the player's own close is waited for: dropped earlier, the last frames may be lost.
 const LINGER: Duration = Duration::from_secs(1);
 /// Told with 1013; clients add jitter.
@@ -49,6 +49,11 @@ impl SharedOutbox {
     pub(crate) fn change(&self, change: impl FnOnce(&mut Outbox)) {
         change(&mut self.lock());
         self.filled.notify_one();
+    }
+
+    /// Waits until there is something to write.
+    pub(crate) async fn filled(&self) {
+        self.filled.notified().await;
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Outbox> {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
 use crate::health::HealthCell;
@@ -54,6 +56,20 @@ pub(crate) trait Backend: Send + Sync {
     async fn sessions_alive(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>>;
 
     async fn count_create(&self, address: &str) -> Answer<u64>;
+
+    /// Runs the presence on a thread of its own: no lobby, however busy, delays a heartbeat.
+    fn run_presence(&self, keeping: BoxFuture<'static, ()>) -> Answer<()> {
+        let unavailable = |error: std::io::Error| RegistryError::Unavailable(error.to_string());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(unavailable)?;
+        thread::Builder::new()
+            .name("presence".to_owned())
+            .spawn(move || runtime.block_on(keeping))
+            .map_err(unavailable)?;
+        Ok(())
+    }
 }
 
 /// The heartbeat's own way to the registry, used by the presence thread alone. A failed call

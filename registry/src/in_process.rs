@@ -38,27 +38,61 @@ struct Shared {
     channel: Channel,
 }
 
-struct Store {
-    servers: Servers,
-    lobbies: Lobbies,
+/// Everything that is stored. Each operation gets the time, in epoch milliseconds.
+#[derive(Clone)]
+pub(crate) struct Store {
+    pub(crate) servers: Servers,
+    pub(crate) lobbies: Lobbies,
+    pub(crate) sessions: Sessions,
     public: Expiring<String, ()>,
     public_ttl: Duration,
-    sessions: Sessions,
     creates: Expiring<String, u64>,
+}
+
+impl Store {
+    pub(crate) fn new(lifetimes: Lifetimes) -> Self {
+        Self {
+            servers: Servers::default(),
+            lobbies: Lobbies::new(lifetimes.session),
+            sessions: Sessions::new(lifetimes.session),
+            public: Expiring::default(),
+            public_ttl: lifetimes.public,
+            creates: Expiring::default(),
+        }
+    }
+
+    pub(crate) fn public_add(&mut self, codes: &[String], now: u64) {
+        for code in codes {
+            self.public.put(code.clone(), (), self.public_ttl, now);
+        }
+    }
+
+    pub(crate) fn public_remove(&mut self, code: &str) {
+        self.public.remove(code);
+    }
+
+    pub(crate) fn public_list(&mut self, limit: usize, now: u64) -> Vec<String> {
+        self.public.trim(now);
+        let mut codes: Vec<String> = self.public.iter().map(|(code, ())| code.clone()).collect();
+        codes.sort();
+        codes.truncate(limit);
+        codes
+    }
+
+    pub(crate) fn count_create(&mut self, address: &str, now: u64) -> u64 {
+        if let Some(count) = self.creates.get_mut(address, now) {
+            *count += 1;
+            return *count;
+        }
+        self.creates.put(address.to_owned(), 1, CREATE_WINDOW, now);
+        1
+    }
 }
 
 impl InProcess {
     pub(crate) fn new(lifetimes: Lifetimes) -> Self {
-        let store = Store {
-            servers: Servers::default(),
-            lobbies: Lobbies::new(lifetimes.session),
-            public: Expiring::default(),
-            public_ttl: lifetimes.public,
-            sessions: Sessions::new(lifetimes.session),
-            creates: Expiring::default(),
-        };
         let shared = Shared {
-            store: Mutex::new(store),
+            store: Mutex::new(Store::new(lifetimes)),
             clock: Clock::start(),
             channel: Channel::default(),
         };
@@ -160,26 +194,19 @@ impl Backend for InProcess {
     async fn public_add(&self, codes: &[String]) -> Answer<()> {
         codes.iter().try_for_each(|code| check_code(code))?;
         let (mut store, now) = self.shared.enter();
-        let ttl = store.public_ttl;
-        for code in codes {
-            store.public.put(code.clone(), (), ttl, now);
-        }
+        store.public_add(codes, now);
         Ok(())
     }
 
     async fn public_remove(&self, code: &str) -> Answer<()> {
         let (mut store, _) = self.shared.enter();
-        store.public.remove(code);
+        store.public_remove(code);
         Ok(())
     }
 
     async fn public_list(&self, limit: usize) -> Answer<Vec<String>> {
         let (mut store, now) = self.shared.enter();
-        store.public.trim(now);
-        let mut codes: Vec<String> = store.public.iter().map(|(code, ())| code.clone()).collect();
-        codes.sort();
-        codes.truncate(limit);
-        Ok(codes)
+        Ok(store.public_list(limit, now))
     }
 
     async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>> {
@@ -240,12 +267,7 @@ impl Backend for InProcess {
 
     async fn count_create(&self, address: &str) -> Answer<u64> {
         let (mut store, now) = self.shared.enter();
-        if let Some(count) = store.creates.get_mut(address, now) {
-            *count += 1;
-            return Ok(*count);
-        }
-        store.creates.put(address.to_owned(), 1, CREATE_WINDOW, now);
-        Ok(1)
+        Ok(store.count_create(address, now))
     }
 }
 

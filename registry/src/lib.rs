@@ -24,6 +24,8 @@ mod presence;
 mod redis;
 mod registry;
 mod session;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 
 pub use error::RegistryError;
 pub use health::Health;

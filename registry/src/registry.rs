@@ -78,6 +78,15 @@ impl Registry {
         })
     }
 
+    /// A registry in a simulated Redis.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn simulated(backend: Arc<dyn Backend>) -> Self {
+        Self {
+            backend,
+            kind: Kind::Redis,
+        }
+    }
+
     /// Which back end this is.
     pub fn kind(&self) -> Kind {
         self.kind

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{Message, WebSocket};
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
+use axum::extract::ws::Message;
+use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use protocol::frame::{InvalidFrame, decode, encode};
 use protocol::{decide, link as gateway};
 use serde::Serialize;
@@ -42,7 +41,18 @@ enum End {
     Slow,
 }
 
-pub(super) async fn gateway(link: LinkId, mut socket: WebSocket, inbox: mpsc::Sender<FromLink>) {
+/// A WebSocket, or what a simulation has in its place.
+pub(crate) trait Socket:
+    Stream<Item = Result<Message, axum::Error>> + Sink<Message, Error = axum::Error> + Unpin
+{
+}
+
+impl<S> Socket for S where
+    S: Stream<Item = Result<Message, axum::Error>> + Sink<Message, Error = axum::Error> + Unpin
+{
+}
+
+pub(crate) async fn gateway(link: LinkId, mut socket: impl Socket, inbox: mpsc::Sender<FromLink>) {
     let hello = timeout(HELLO_WITHIN, receive(&mut socket))
         .await
         .unwrap_or(Err(End::Silent));
@@ -71,7 +81,7 @@ pub(super) async fn gateway(link: LinkId, mut socket: WebSocket, inbox: mpsc::Se
     let _driver_gone = inbox.send(FromLink::GatewayDown { link }).await;
 }
 
-pub(super) async fn ai(link: LinkId, mut socket: WebSocket, inbox: mpsc::Sender<FromLink>) {
+pub(super) async fn ai(link: LinkId, mut socket: impl Socket, inbox: mpsc::Sender<FromLink>) {
     let hello = timeout(HELLO_WITHIN, receive(&mut socket))
         .await
         .unwrap_or(Err(End::Silent));
@@ -116,9 +126,9 @@ fn ended(name: &str, end: &End) {
     }
 }
 
-async fn receive<T: DeserializeOwned>(socket: &mut WebSocket) -> Result<T, End> {
+async fn receive<T: DeserializeOwned>(socket: &mut impl Socket) -> Result<T, End> {
     loop {
-        match socket.recv().await.ok_or(End::Closed)?? {
+        match socket.next().await.ok_or(End::Closed)?? {
             Message::Binary(bytes) => return Ok(decode(&bytes)?),
             Message::Close(_) => return Err(End::Closed),
             Message::Text(_) => return Err(End::NoHello),
@@ -128,7 +138,7 @@ async fn receive<T: DeserializeOwned>(socket: &mut WebSocket) -> Result<T, End> 
 }
 
 async fn read<T: DeserializeOwned>(
-    mut stream: SplitStream<WebSocket>,
+    mut stream: impl Stream<Item = Result<Message, axum::Error>> + Unpin,
     inbox: &mpsc::Sender<FromLink>,
     told: impl Fn(T) -> FromLink,
 ) -> End {
@@ -154,7 +164,7 @@ async fn read<T: DeserializeOwned>(
 }
 
 async fn write<T: Serialize>(
-    mut sink: SplitSink<WebSocket, Message>,
+    mut sink: impl Sink<Message, Error = axum::Error> + Unpin,
     mut waiting: mpsc::Receiver<T>,
     ping: Option<impl Fn(u64) -> T>,
 ) -> End {

@@ -53,7 +53,7 @@ pub(crate) async fn split(bare: Bare, outbox: Arc<SharedOutbox>) -> (Stream, Sin
 /// Writes what the outbox holds, as much at once as there is, until the last frame or an error.
 pub(crate) async fn write(mut sink: Sink, outbox: &SharedOutbox, metrics: &Metrics) {
     loop {
-        outbox.filled.notified().await;
+        outbox.filled().await;
         loop {
             let (frames, last) = outbox.lock().take(now());
             for frame in &frames {

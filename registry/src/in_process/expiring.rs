@@ -9,8 +9,8 @@ use std::time::Duration;
 /// at most twice as large as what lives.
 const SMALLEST_TRIM: usize = 64;
 
-#[derive(Debug)]
-pub(super) struct Expiring<K, V> {
+#[derive(Clone, Debug)]
+pub(crate) struct Expiring<K, V> {
     entries: HashMap<K, (V, u64)>,
     trim_at: usize,
 }
@@ -25,7 +25,7 @@ impl<K, V> Default for Expiring<K, V> {
 }
 
 impl<K: Hash + Eq, V> Expiring<K, V> {
-    pub(super) fn put(&mut self, key: K, value: V, ttl: Duration, now_ms: u64) {
+    pub(crate) fn put(&mut self, key: K, value: V, ttl: Duration, now_ms: u64) {
         if self.entries.len() >= self.trim_at {
             self.trim(now_ms);
             self.trim_at = (self.entries.len() * 2).max(SMALLEST_TRIM);
@@ -33,7 +33,7 @@ impl<K: Hash + Eq, V> Expiring<K, V> {
         self.entries.insert(key, (value, expiry(ttl, now_ms)));
     }
 
-    pub(super) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q, now_ms: u64) -> Option<&V>
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q, now_ms: u64) -> Option<&V>
     where
         K: Borrow<Q>,
     {
@@ -41,7 +41,7 @@ impl<K: Hash + Eq, V> Expiring<K, V> {
         (*expires_ms > now_ms).then_some(value)
     }
 
-    pub(super) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q, now_ms: u64) -> Option<&mut V>
+    pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q, now_ms: u64) -> Option<&mut V>
     where
         K: Borrow<Q>,
     {
@@ -50,7 +50,7 @@ impl<K: Hash + Eq, V> Expiring<K, V> {
     }
 
     /// Lets an entry live anew; false if it is gone.
-    pub(super) fn renew<Q: Hash + Eq + ?Sized>(
+    pub(crate) fn renew<Q: Hash + Eq + ?Sized>(
         &mut self,
         key: &Q,
         ttl: Duration,
@@ -68,19 +68,19 @@ impl<K: Hash + Eq, V> Expiring<K, V> {
         }
     }
 
-    pub(super) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
+    pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
     where
         K: Borrow<Q>,
     {
         self.entries.remove(key);
     }
 
-    pub(super) fn trim(&mut self, now_ms: u64) {
+    pub(crate) fn trim(&mut self, now_ms: u64) {
         self.entries
             .retain(|_, (_, expires_ms)| *expires_ms > now_ms);
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.entries.iter().map(|(key, (value, _))| (key, value))
     }
 }

@@ -11,7 +11,8 @@ use crate::lobby::{
 };
 use crate::{Epoch, Seq};
 
-pub(super) struct Lobbies {
+#[derive(Clone)]
+pub(crate) struct Lobbies {
     entries: Expiring<String, Entry>,
     session_ttl: Duration,
 }
@@ -25,20 +26,20 @@ struct Entry {
 }
 
 impl Lobbies {
-    pub(super) fn new(session_ttl: Duration) -> Self {
+    pub(crate) fn new(session_ttl: Duration) -> Self {
         Self {
             entries: Expiring::default(),
             session_ttl,
         }
     }
 
-    pub(super) fn owner(&self, code: &str, now: u64) -> Option<Record> {
+    pub(crate) fn owner(&self, code: &str, now: u64) -> Option<Record> {
         self.entries
             .get(code, now)
             .map(|entry| entry.record.clone())
     }
 
-    pub(super) fn create(&mut self, create: &Create, now: u64) -> Created {
+    pub(crate) fn create(&mut self, create: &Create, now: u64) -> Created {
         if let Some(there) = self.entries.get(&create.code, now) {
             return Created::Exists(there.record.clone());
         }
@@ -60,7 +61,7 @@ impl Lobbies {
         Created::Ok { epoch, seq }
     }
 
-    pub(super) fn commit(&mut self, commit: &Commit, now: u64) -> Committed {
+    pub(crate) fn commit(&mut self, commit: &Commit, now: u64) -> Committed {
         let mut claims = Vec::new();
         if let Some(there) = self.entries.get(&commit.code, now) {
             let stored = &there.record;
@@ -101,7 +102,7 @@ impl Lobbies {
         Committed::Ok
     }
 
-    pub(super) fn claim(&mut self, claim: &Claim, now: u64) -> Claimed {
+    pub(crate) fn claim(&mut self, claim: &Claim, now: u64) -> Claimed {
         let mut entry = match self.newest_state(claim, now) {
             Ok(entry) => entry,
             Err(answer) => return answer,
@@ -171,7 +172,7 @@ impl Lobbies {
         })
     }
 
-    pub(super) fn touch(&mut self, touch: &Touch, now: u64) -> Touched {
+    pub(crate) fn touch(&mut self, touch: &Touch, now: u64) -> Touched {
         let Some(there) = self.entries.get(&touch.code, now) else {
             return Touched::Behind;
         };
@@ -195,7 +196,7 @@ impl Lobbies {
         answer
     }
 
-    pub(super) fn release(&mut self, release: &Release, now: u64) -> Released {
+    pub(crate) fn release(&mut self, release: &Release, now: u64) -> Released {
         let ttl = Lifetime::Table.ttl(self.session_ttl);
         let Some(there) = self.entries.get_mut(&release.code, now) else {
             return Released::Behind;
@@ -216,7 +217,7 @@ impl Lobbies {
         Released::Ok
     }
 
-    pub(super) fn delete(&mut self, delete: &Delete, now: u64) -> Deleted {
+    pub(crate) fn delete(&mut self, delete: &Delete, now: u64) -> Deleted {
         let mut seq = Seq(0);
         if let Some(there) = self.entries.get(&delete.code, now) {
             let stored = &there.record;

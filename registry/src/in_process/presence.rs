@@ -16,12 +16,12 @@ use crate::presence::{Beat, Heard, Listing, Message, Presence};
 /// Messages that a subscriber may be behind before its subscription ends and a new one begins.
 const CHANNEL_CAPACITY: usize = 4096;
 
-#[derive(Default)]
-pub(super) struct Servers(Expiring<NodeId, Presence>);
+#[derive(Clone, Default)]
+pub(crate) struct Servers(Expiring<NodeId, Presence>);
 
 impl Servers {
     /// Writes unless a later run has the id; then lists.
-    fn beat(&mut self, own: &Presence, ttl: Duration, now: u64) -> Beat {
+    pub(crate) fn beat(&mut self, own: &Presence, ttl: Duration, now: u64) -> Beat {
         let was_listed = self.0.get(&own.id, now).is_some();
         Beat {
             started_at: self.write(own, ttl, now),
@@ -51,7 +51,7 @@ impl Servers {
         Some(started_at)
     }
 
-    pub(super) fn list(&mut self, now: u64) -> Listing {
+    pub(crate) fn list(&mut self, now: u64) -> Listing {
         self.0.trim(now);
         Listing {
             now_ms: now,
@@ -59,7 +59,12 @@ impl Servers {
         }
     }
 
-    fn depart(&mut self, own: &Presence, now: u64) {
+    pub(crate) fn fetch(&self, ids: &BTreeMap<NodeId, Option<String>>, now: u64) -> Vec<Presence> {
+        let listed = ids.keys().filter_map(|id| self.0.get(id, now));
+        listed.cloned().collect()
+    }
+
+    pub(crate) fn depart(&mut self, own: &Presence, now: u64) {
         let later = self
             .0
             .get(&own.id, now)
@@ -71,7 +76,7 @@ impl Servers {
 }
 
 /// Who is meant (nobody: all), and what is said.
-pub(super) struct Channel(broadcast::Sender<(Option<NodeId>, Heard)>);
+pub(crate) struct Channel(broadcast::Sender<(Option<NodeId>, Heard)>);
 
 impl Default for Channel {
     fn default() -> Self {
@@ -80,13 +85,13 @@ impl Default for Channel {
 }
 
 impl Channel {
-    pub(super) fn say(&self, to: Option<NodeId>, heard: Heard) {
+    pub(crate) fn say(&self, to: Option<NodeId>, heard: Heard) {
         // Fails if nobody listens, as publishing to Redis would succeed.
         let _listeners = self.0.send((to, heard));
     }
 }
 
-pub(super) struct Line(pub(super) Arc<Shared>);
+pub(crate) struct Line(pub(crate) Arc<Shared>);
 
 #[async_trait]
 impl Heartbeats for Line {
@@ -102,11 +107,7 @@ impl Heartbeats for Line {
 
     async fn fetch(&mut self, ids: &BTreeMap<NodeId, Option<String>>) -> Answer<Vec<Presence>> {
         let (store, now) = self.0.enter();
-        Ok(ids
-            .keys()
-            .filter_map(|id| store.servers.0.get(id, now))
-            .cloned()
-            .collect())
+        Ok(store.servers.fetch(ids, now))
     }
 
     async fn publish(&mut self, message: &Message) -> Answer<()> {
@@ -126,9 +127,9 @@ impl Heartbeats for Line {
     }
 }
 
-pub(super) struct Listener {
-    pub(super) shared: Arc<Shared>,
-    pub(super) own: NodeId,
+pub(crate) struct Listener {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) own: NodeId,
 }
 
 #[async_trait]

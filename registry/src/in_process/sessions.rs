@@ -6,20 +6,21 @@ use super::expiring::Expiring;
 use crate::session::{Seated, Session, SessionSet};
 use crate::{Generation, TokenHash};
 
-pub(super) struct Sessions {
+#[derive(Clone)]
+pub(crate) struct Sessions {
     entries: Expiring<TokenHash, Session>,
     ttl: Duration,
 }
 
 impl Sessions {
-    pub(super) fn new(ttl: Duration) -> Self {
+    pub(crate) fn new(ttl: Duration) -> Self {
         Self {
             entries: Expiring::default(),
             ttl,
         }
     }
 
-    pub(super) fn open(&mut self, token: &TokenHash, now: u64) -> Option<Session> {
+    pub(crate) fn open(&mut self, token: &TokenHash, now: u64) -> Option<Session> {
         let session = self.entries.get_mut(token, now)?;
         session.generation = Generation(now.max(session.generation.0 + 1));
         let session = session.clone();
@@ -27,7 +28,7 @@ impl Sessions {
         Some(session)
     }
 
-    pub(super) fn create(&mut self, token: &TokenHash, player_id: &str, now: u64) -> Session {
+    pub(crate) fn create(&mut self, token: &TokenHash, player_id: &str, now: u64) -> Session {
         if let Some(known) = self.open(token, now) {
             return known;
         }
@@ -41,7 +42,7 @@ impl Sessions {
         session
     }
 
-    pub(super) fn set(&mut self, token: &TokenHash, session: &Session, now: u64) -> SessionSet {
+    pub(crate) fn set(&mut self, token: &TokenHash, session: &Session, now: u64) -> SessionSet {
         if let Some(stored) = self.entries.get(token, now)
             && stored.generation > session.generation
         {
@@ -53,7 +54,7 @@ impl Sessions {
         SessionSet::Ok
     }
 
-    pub(super) fn sit(&mut self, token: &TokenHash, seated: &Seated, now: u64) {
+    pub(crate) fn sit(&mut self, token: &TokenHash, seated: &Seated, now: u64) {
         let stored = self.entries.get(token, now);
         if let Some(stored) = stored
             && stored.generation > seated.generation
@@ -72,7 +73,7 @@ impl Sessions {
         self.entries.put(*token, session, self.ttl, now);
     }
 
-    pub(super) fn stand(&mut self, token: &TokenHash, lobby: &str, now: u64) {
+    pub(crate) fn stand(&mut self, token: &TokenHash, lobby: &str, now: u64) {
         if let Some(stored) = self.entries.get_mut(token, now)
             && stored.lobby.as_deref() == Some(lobby)
         {
@@ -80,15 +81,15 @@ impl Sessions {
         }
     }
 
-    pub(super) fn read(&self, token: &TokenHash, now: u64) -> Option<Session> {
+    pub(crate) fn read(&self, token: &TokenHash, now: u64) -> Option<Session> {
         self.entries.get(token, now).cloned()
     }
 
-    pub(super) fn renew(&mut self, token: &TokenHash, now: u64) -> bool {
+    pub(crate) fn renew(&mut self, token: &TokenHash, now: u64) -> bool {
         self.entries.renew(token, self.ttl, now)
     }
 
-    pub(super) fn drop(&mut self, token: &TokenHash, generation: Generation, now: u64) -> bool {
+    pub(crate) fn drop(&mut self, token: &TokenHash, generation: Generation, now: u64) -> bool {
         let dropped = self
             .entries
             .get(token, now)
@@ -99,7 +100,7 @@ impl Sessions {
         dropped
     }
 
-    pub(super) fn alive(&self, token: &TokenHash, now: u64) -> bool {
+    pub(crate) fn alive(&self, token: &TokenHash, now: u64) -> bool {
         self.entries.get(token, now).is_some()
     }
 }

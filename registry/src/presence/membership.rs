@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread;
 
 use tokio::sync::{Notify, broadcast, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -133,8 +132,7 @@ impl Membership {
     }
 }
 
-/// Starts the presence thread: one of its own, so that no lobby, however busy, delays a heartbeat.
-/// It ends when the orders' sender does.
+/// Starts the presence, apart from whoever asks for it. It ends when the orders' sender does.
 pub(super) fn start(
     backend: &dyn Backend,
     own: Presence,
@@ -151,15 +149,7 @@ pub(super) fn start(
         metrics::watch_presence(&shared, &health);
     }
     let keeper = Keeper::new(Arc::clone(&shared), part, config, heartbeats, health, inbox);
-    let unavailable = |error: std::io::Error| RegistryError::Unavailable(error.to_string());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(unavailable)?;
-    thread::Builder::new()
-        .name("presence".to_owned())
-        .spawn(move || runtime.block_on(keeper.run(subscriber)))
-        .map_err(unavailable)?;
+    backend.run_presence(Box::pin(keeper.run(subscriber)))?;
     Ok((shared, orders))
 }
 

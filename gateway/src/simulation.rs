@@ -1,0 +1,147 @@
+//! A gateway whose players and links come from a simulation: the same sessions, routes, links and tasks.
+//!
+//! Not here: the listener, its limits and handshakes, the operators' pages, the readiness checks.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chassis::{Process, task};
+use futures_util::future::BoxFuture;
+use futures_util::{Sink, SinkExt, Stream, StreamExt};
+use registry::{Registry, RegistryError};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{self, Message};
+
+use crate::address::Origin;
+use crate::connection::{Connection, Ending};
+use crate::gateway::Gateway;
+use crate::link::Socket;
+use crate::outbox::Frame;
+use crate::socket::{CLOSE_WITHIN, SharedOutbox, now};
+use crate::{Config, assemble, follow_sessions, stop};
+
+/// The other end of a link, as it is dialled by its address.
+pub(crate) type Dial = Box<
+    dyn Fn(String) -> BoxFuture<'static, Result<Box<dyn Socket>, tungstenite::Error>> + Send + Sync,
+>;
+
+/// Runs a gateway until its process is told to stop. `dial` opens a link's transport by a node's address; each of
+/// `players` is a player's WebSocket.
+///
+/// # Errors
+/// If the presence settings are wrong.
+pub async fn run<S, D>(
+    config: Config,
+    registry: Registry,
+    process: Process,
+    dial: impl Fn(String) -> D + Send + Sync + 'static,
+    mut players: impl Stream<Item = S> + Unpin,
+) -> Result<(), RegistryError>
+where
+    D: Future<Output = Result<S, tungstenite::Error>> + Send + 'static,
+    S: Stream<Item = Result<Message, tungstenite::Error>>
+        + Sink<Message, Error = tungstenite::Error>
+        + Unpin
+        + Send
+        + 'static,
+{
+    let gateway = assemble(config, registry, &process)?;
+    let dial: Dial = Box::new(move |address| {
+        let dialled = dial(address);
+        Box::pin(async move { Ok(Box::new(dialled.await?) as Box<dyn Socket>) })
+    });
+    let _first = gateway.links.network.set(dial);
+    let accepting = async {
+        while let Some(socket) = players.next().await {
+            let serving = serve(Arc::clone(&gateway), socket);
+            gateway.sockets.spawn(task::of_this_process(serving));
+        }
+        std::future::pending::<()>().await;
+    };
+    let following = async {
+        let events = gateway.membership.events();
+        tokio::join!(
+            Arc::clone(&gateway.links).follow(events),
+            Arc::clone(&gateway.links).follow_health(),
+            gateway.routes.follow(),
+            follow_sessions(&gateway),
+            gateway.membership.ready(),
+            accepting,
+        );
+    };
+    tokio::select! {
+        () = following => {}
+        () = process.shutdown.begun() => {}
+    }
+    stop(&gateway, &process).await;
+    gateway.links.close().await;
+    Ok(())
+}
+
+async fn serve<S>(gateway: Arc<Gateway>, socket: S)
+where
+    S: Stream<Item = Result<Message, tungstenite::Error>>
+        + Sink<Message, Error = tungstenite::Error>
+        + Unpin,
+{
+    let origin = Origin::of(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let Some(admitted) = gateway.admission.admit(origin) else {
+        return;
+    };
+    let registered = gateway.connections.register();
+    let outbox = Arc::new(SharedOutbox::default());
+    let (sink, mut stream) = socket.split();
+    let writing = write(sink, &outbox);
+    tokio::pin!(writing);
+    let mut connection = Connection::new(gateway, registered, origin, &outbox);
+    let ending = tokio::select! {
+        biased;
+        ending = connection.run(&mut stream) => ending,
+        () = &mut writing => Ending::Broken,
+    };
+    connection.end();
+    drop((connection, admitted));
+    if ending != Ending::Broken {
+        let _closed_or_late = timeout(CLOSE_WITHIN, writing).await;
+    }
+}
+
+async fn write(mut sink: impl Sink<Message> + Unpin, outbox: &SharedOutbox) {
+    loop {
+        outbox.filled().await;
+        loop {
+            let (frames, last) = outbox.lock().take(now());
+            let empty = frames.is_empty();
+            for frame in frames {
+                if sink.send(message(frame)).await.is_err() {
+                    return;
+                }
+            }
+            if last {
+                return;
+            }
+            if empty {
+                break;
+            }
+            outbox.lock().written();
+        }
+    }
+}
+
+fn message(frame: Frame) -> Message {
+    match frame {
+        Frame::Text(text) => {
+            let text = String::from_utf8(text.to_vec()).expect("we send JSON");
+            Message::Text(text.into())
+        }
+        Frame::Ping => Message::Ping(Bytes::new()),
+        Frame::Close(code) => Message::Close(Some(CloseFrame {
+            code: u16::from_be_bytes(code).into(),
+            reason: "".into(),
+        })),
+        // Pongs and the answer to a close: no player of a simulation asks for them.
+        Frame::Ready(_) => Message::Pong(Bytes::new()),
+    }
+}

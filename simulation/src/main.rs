@@ -1,0 +1,143 @@
+//! Thousands of schedules of faults against the real gateways and game nodes, on a clock that nobody waits for.
+//!
+//! Each schedule runs in a process of its own, whose chance is its seed's: the same seed is the same run.
+
+mod chance;
+mod network;
+mod player;
+mod schedule;
+mod verdict;
+mod world;
+
+use std::io::Write as _;
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use clap::Parser;
+
+use crate::schedule::Schedule;
+
+/// Runs schedules of faults, and says which of them break a promise.
+#[derive(Parser)]
+struct Arguments {
+    /// How many schedules.
+    #[arg(long, env = "COUNT", default_value_t = 1_000)]
+    count: u64,
+    /// The first one's seed.
+    #[arg(long, env = "FROM", default_value_t = 1)]
+    from: u64,
+    /// One schedule alone, with what it does.
+    #[arg(long, env = "SEED")]
+    seed: Option<u64>,
+    /// How many faults go on at the same time, at most.
+    #[arg(long, env = "OVERLAP", default_value_t = 2)]
+    overlap: usize,
+    /// How many run at the same time; 0: as many as there are cores.
+    #[arg(long, env = "JOBS", default_value_t = 0)]
+    jobs: usize,
+    /// Says only how it ended.
+    #[arg(long, hide = true)]
+    quiet: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.seed {
+        Some(seed) => one(seed, &arguments),
+        None => many(&arguments),
+    }
+}
+
+/// Runs one schedule in this process.
+fn one(seed: u64, arguments: &Arguments) -> ExitCode {
+    chance::seed(seed);
+    let schedule = Schedule::draw(seed, arguments.overlap);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without sockets needs nothing");
+    let outcome = runtime.block_on(async {
+        chance::begin();
+        if !arguments.quiet {
+            tracing_subscriber::fmt()
+                .with_env_filter(
+                    tracing_subscriber::EnvFilter::try_from_default_env()
+                        .unwrap_or_else(|_| "info".into()),
+                )
+                .with_target(false)
+                .with_ansi(false)
+                .init();
+        }
+        world::run(seed, &schedule).await
+    });
+    println!("moves {}", outcome.moves);
+    for breach in &outcome.breaches {
+        println!("breach {breach}");
+    }
+    // Nothing that still runs has anything to say.
+    std::io::stdout().flush().expect("standard output is there");
+    std::process::exit(if outcome.breaches.is_empty() { 0 } else { 1 });
+}
+
+/// Runs many, each in a process of its own.
+fn many(arguments: &Arguments) -> ExitCode {
+    let program = std::env::current_exe().expect("this program is a file");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if arguments.jobs == 0 {
+        cores
+    } else {
+        arguments.jobs
+    };
+    let next = AtomicU64::new(arguments.from);
+    let end = arguments.from + arguments.count;
+    let (failed, moves) = (Mutex::new(Vec::new()), AtomicU64::new(0));
+    let began = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap_or_default();
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end {
+                        return;
+                    }
+                    let output = Command::new(&program)
+                        .args(["--quiet", "--seed", &seed.to_string()])
+                        .args(["--overlap", &arguments.overlap.to_string()])
+                        .output()
+                        .expect("this program can be started");
+                    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                    let played = text.lines().find_map(|line| line.strip_prefix("moves "));
+                    let played = played.and_then(|moves| moves.parse().ok()).unwrap_or(0);
+                    moves.fetch_add(played, Ordering::Relaxed);
+                    if !output.status.success() {
+                        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+                        println!("SEED={seed} fails\n{text}{errors}");
+                        failed.lock().expect("nobody panics with it").push(seed);
+                    }
+                }
+            });
+        }
+    });
+    let took = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap_or_default()
+        - began;
+    let failed = failed.into_inner().expect("nobody panics with it");
+    println!(
+        "{} schedules, {} moves, {} fail, {:.1} s",
+        arguments.count,
+        moves.into_inner(),
+        failed.len(),
+        took.as_secs_f64()
+    );
+    if failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

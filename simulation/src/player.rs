@@ -1,0 +1,341 @@
+//! A player as a program outside: it plays at its table, comes back when its connection breaks, and believes nothing.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use loadtest::Checker;
+use protocol::lobby::LobbyStatus;
+use protocol::player::{Act, Hello, JoinLobby, Named, PlayerMessage};
+use protocol::server::{Refused, ServerMessage, State};
+use protocol::{ErrorCode, LobbyCode, PlayerName, Token};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use rules::Action;
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::network::{Network, Socket};
+use crate::verdict::{History, Verdict};
+
+/// Seats of a table; its first player is the host.
+pub(crate) const SEATS: usize = 3;
+/// A request without an answer is made again after so long.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// What the players of one table share.
+#[derive(Default)]
+pub(crate) struct Table {
+    code: Option<LobbyCode>,
+    pub(crate) history: History,
+}
+
+/// One of them.
+pub(crate) struct Player {
+    pub(crate) name: String,
+    pub(crate) is_host: bool,
+    pub(crate) table: Arc<Mutex<Table>>,
+    pub(crate) network: Network,
+    pub(crate) gateways: Vec<String>,
+    pub(crate) verdict: Verdict,
+    pub(crate) seen: Arc<Mutex<Seen>>,
+    chance: ChaCha8Rng,
+    token: Option<Token>,
+    /// On this connection.
+    welcomed: bool,
+    checker: Checker,
+    state: State,
+    /// Own moves, by the turns that they were for.
+    sent: BTreeMap<u32, Vec<Action>>,
+    /// When what is to be done next is due.
+    due: Instant,
+    /// Which move was sent last, and on which connection.
+    asked: Option<u32>,
+}
+
+/// What the end of a run asks.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// When the last state came.
+    pub(crate) state_at: Option<Instant>,
+    /// When an own move was last seen to be played.
+    pub(crate) moved_at: Option<Instant>,
+    /// The last refusal, and how often there was one.
+    pub(crate) refused: Option<ErrorCode>,
+}
+
+impl Player {
+    pub(crate) fn new(
+        seed: u64,
+        name: String,
+        is_host: bool,
+        table: Arc<Mutex<Table>>,
+        network: Network,
+        gateways: Vec<String>,
+        verdict: Verdict,
+    ) -> Self {
+        Self {
+            name,
+            is_host,
+            table,
+            network,
+            gateways,
+            verdict,
+            seen: Arc::default(),
+            chance: ChaCha8Rng::seed_from_u64(seed),
+            token: None,
+            welcomed: false,
+            checker: Checker::default(),
+            state: State::empty(),
+            sent: BTreeMap::new(),
+            due: Instant::now(),
+            asked: None,
+        }
+    }
+
+    /// Plays for ever.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let gateway = self.gateways[self.chance.random_range(0..self.gateways.len())].clone();
+            if let Ok(mut socket) = self.network.clone().dial(self.name.clone(), gateway).await {
+                self.connected(&mut socket).await;
+            }
+            let pause = self.chance.random_range(100..1_500);
+            sleep(Duration::from_millis(pause)).await;
+        }
+    }
+
+    /// Plays until the connection ends.
+    async fn connected(&mut self, socket: &mut Socket) {
+        self.checker.reconnected();
+        (self.asked, self.welcomed) = (None, false);
+        let token = self.token.as_ref().map(|token| token.reveal().to_owned());
+        let hello = Hello {
+            token,
+            partial: false,
+        };
+        self.send(socket, &PlayerMessage::Hello(hello)).await;
+        self.due = Instant::now() + PATIENCE;
+        loop {
+            tokio::select! {
+                biased;
+                message = socket.next() => match message {
+                    Some(Ok(Message::Text(text))) => {
+                        let message = serde_json::from_str(text.as_str());
+                        let message = message.expect("the gateway sends what the contract says");
+                        if !self.hear(message) {
+                            return;
+                        }
+                    }
+                    Some(Ok(Message::Ping(_))) => {
+                        let _closed = socket.send(Message::Pong(bytes::Bytes::new())).await;
+                    }
+                    Some(Ok(Message::Close(frame))) => {
+                        tracing::debug!(player = self.name, ?frame, "closed");
+                        return;
+                    }
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return,
+                },
+                () = sleep_until(self.due) => {
+                    if !self.welcomed {
+                        // A gateway that stands still: another may not.
+                        return;
+                    }
+                    self.act(socket).await;
+                }
+            }
+        }
+    }
+
+    /// False if the connection is of no use any more.
+    fn hear(&mut self, message: ServerMessage) -> bool {
+        match message {
+            ServerMessage::Welcome(welcome) => {
+                if self
+                    .token
+                    .as_ref()
+                    .is_some_and(|token| *token != welcome.token)
+                {
+                    self.breach("came back as a stranger");
+                    self.checker = Checker::default();
+                }
+                if self.token.is_none() {
+                    self.checker = Checker::new(welcome.player_id);
+                }
+                self.token = Some(welcome.token);
+                self.welcomed = true;
+                self.think();
+            }
+            ServerMessage::State(state) => self.see(*state),
+            ServerMessage::Error(refused) => return self.refused(&refused),
+            ServerMessage::ServerStatus(_) | ServerMessage::Pong(_) => {}
+        }
+        true
+    }
+
+    fn see(&mut self, state: State) {
+        if let Err(contradiction) = self.checker.see(&state) {
+            self.breach(&contradiction.to_string());
+        }
+        if state.lobby.is_none() && self.state.lobby.is_some() {
+            self.breach("lost its seat");
+        }
+        let record = self.checker.record();
+        let seen = self.table().history.see(&state, record);
+        if let Err(what) = seen {
+            self.breach(&what);
+        }
+        if let Some(lobby) = &state.lobby
+            && self.is_host
+        {
+            self.table().code = Some(lobby.code);
+        }
+        self.check_own_moves(&state);
+        let before = turn(&self.state);
+        let mut seen = lock(&self.seen);
+        seen.state_at = Some(Instant::now());
+        if let Some(asked) = self.asked
+            && turn(&state).is_some_and(|turn| turn > asked)
+        {
+            seen.moved_at = Some(Instant::now());
+            self.asked = None;
+            self.verdict.moved();
+        }
+        drop(seen);
+        let news = turn(&state) != before || self.asked.is_none();
+        self.state = state;
+        if news {
+            self.think();
+        }
+    }
+
+    /// Nobody plays for a player what that has not sent.
+    fn check_own_moves(&self, state: &State) {
+        let seat = state.game.as_ref().and_then(|game| game.you);
+        let moves = self
+            .checker
+            .record()
+            .map_or(&[][..], |record| record.moves());
+        for (turn, played) in (0..).zip(moves) {
+            if let Some(played) = played
+                && Some(played.seat) == seat
+                && !self
+                    .sent
+                    .get(&turn)
+                    .is_some_and(|sent| sent.contains(&played.action))
+            {
+                self.breach(&format!(
+                    "a move that was not sent: turn {turn}, {played:?}"
+                ));
+            }
+        }
+    }
+
+    fn refused(&mut self, refused: &Refused) -> bool {
+        tracing::debug!(player = self.name, code = %refused.code, why = refused.message, "refused");
+        lock(&self.seen).refused = Some(refused.code);
+        match refused.code {
+            ErrorCode::Unavailable | ErrorCode::Busy | ErrorCode::RateLimited => {
+                self.asked = None;
+                let pause = self.chance.random_range(200..1_000);
+                self.due = Instant::now() + Duration::from_millis(pause);
+                true
+            }
+            // A newer state is on its way, or the table is not what was thought.
+            ErrorCode::StaleTurn | ErrorCode::NotYourTurn => {
+                self.asked = None;
+                self.due = Instant::now() + Duration::from_secs(2);
+                true
+            }
+            // What was asked twice has been done.
+            ErrorCode::LobbyPlaying | ErrorCode::NotWaiting | ErrorCode::LobbyFull => {
+                self.due = Instant::now() + Duration::from_secs(2);
+                true
+            }
+            ErrorCode::LobbyNotFound => {
+                // The host may not have made it anew yet.
+                self.due = Instant::now() + Duration::from_secs(2);
+                true
+            }
+            code => {
+                self.breach(&format!("refused: {code} ({})", refused.message));
+                false
+            }
+        }
+    }
+
+    /// Does what a person would do now.
+    async fn act(&mut self, socket: &mut Socket) {
+        self.due = Instant::now() + PATIENCE;
+        let Some(lobby) = &self.state.lobby else {
+            return self.sit_down(socket).await;
+        };
+        let Some(game) = &self.state.game else {
+            let complete = lobby.players.len() == SEATS && lobby.status == LobbyStatus::Waiting;
+            if self.is_host && complete {
+                self.send(socket, &PlayerMessage::StartGame).await;
+            }
+            return;
+        };
+        let observation = &game.observation.observation;
+        let (turn, legal) = (observation.table.turn, &observation.own.legal_actions);
+        if legal.is_empty() {
+            return;
+        }
+        let action = match self.sent.get(&turn).and_then(|sent| sent.last()) {
+            Some(before) => *before,
+            None => legal[self.chance.random_range(0..legal.len())],
+        };
+        self.asked = Some(turn);
+        self.sent.entry(turn).or_default().push(action);
+        self.checker.sent(turn, action);
+        let turn = Some(turn);
+        self.send(socket, &PlayerMessage::Action(Act { action, turn }))
+            .await;
+    }
+
+    async fn sit_down(&mut self, socket: &mut Socket) {
+        let name: PlayerName = self.name.parse().expect("a name");
+        let code = self.table().code;
+        let message = match code {
+            _ if self.token.is_none() => return,
+            Some(code) => PlayerMessage::JoinLobby(JoinLobby { code, name }),
+            None if self.is_host => PlayerMessage::CreateLobby(Named { name }),
+            None => {
+                self.due = Instant::now() + Duration::from_millis(300);
+                return;
+            }
+        };
+        self.send(socket, &message).await;
+    }
+
+    async fn send(&self, socket: &mut Socket, message: &PlayerMessage) {
+        let text = serde_json::to_string(message).expect("messages have string keys");
+        // What a closed connection does not take is sent again over the next one.
+        let _closed = socket.send(Message::Text(text.into())).await;
+    }
+
+    fn think(&mut self) {
+        let pause = self.chance.random_range(100..700);
+        self.due = Instant::now() + Duration::from_millis(pause);
+    }
+
+    fn breach(&self, what: &str) {
+        self.verdict.breach(format!("{}: {what}", self.name));
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        lock(&self.table)
+    }
+}
+
+fn turn(state: &State) -> Option<u32> {
+    let game = state.game.as_ref();
+    game.map(|game| game.observation.observation.table.turn)
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
