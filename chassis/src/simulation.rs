@@ -39,7 +39,7 @@ impl Host {
         Task {
             host: Some(self.clone()),
             number: None,
-            task: Some(Box::pin(task)),
+            future: Some(Box::pin(task)),
         }
     }
 
@@ -95,7 +95,7 @@ pub fn of_this_process<F: Future<Output = ()>>(task: F) -> Task<F> {
     Task {
         host: CURRENT.with_borrow(Clone::clone),
         number: None,
-        task: Some(Box::pin(task)),
+        future: Some(Box::pin(task)),
     }
 }
 
@@ -104,7 +104,7 @@ pub fn of_this_process<F: Future<Output = ()>>(task: F) -> Task<F> {
 pub struct Task<F> {
     host: Option<Host>,
     number: Option<u64>,
-    task: Option<Pin<Box<F>>>,
+    future: Option<Pin<Box<F>>>,
 }
 
 impl<F: Future<Output = ()>> Future for Task<F> {
@@ -112,7 +112,7 @@ impl<F: Future<Output = ()>> Future for Task<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let Some(task) = &mut this.task else {
+        let Some(task) = &mut this.future else {
             return Poll::Ready(());
         };
         let Some(host) = &this.host else {
@@ -138,7 +138,7 @@ impl<F: Future<Output = ()>> Future for Task<F> {
         };
         if polled.is_ready() {
             // What it held goes with it, while it is still known whose it was.
-            this.task = None;
+            this.future = None;
         }
         polled
     }

@@ -79,7 +79,7 @@ fn one(seed: u64, arguments: &Arguments) -> ExitCode {
     }
     // Nothing that still runs has anything to say.
     std::io::stdout().flush().expect("standard output is there");
-    std::process::exit(if outcome.breaches.is_empty() { 0 } else { 1 });
+    std::process::exit(i32::from(!outcome.breaches.is_empty()));
 }
 
 /// Runs many, each in a process of its own.
@@ -94,9 +94,7 @@ fn many(arguments: &Arguments) -> ExitCode {
     let next = AtomicU64::new(arguments.from);
     let end = arguments.from + arguments.count;
     let (failed, moves) = (Mutex::new(Vec::new()), AtomicU64::new(0));
-    let began = std::time::SystemTime::UNIX_EPOCH
-        .elapsed()
-        .unwrap_or_default();
+    let began = chassis::clock::now();
     thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
@@ -123,10 +121,7 @@ fn many(arguments: &Arguments) -> ExitCode {
             });
         }
     });
-    let took = std::time::SystemTime::UNIX_EPOCH
-        .elapsed()
-        .unwrap_or_default()
-        - began;
+    let took = began.elapsed();
     let failed = failed.into_inner().expect("nobody panics with it");
     println!(
         "{} schedules, {} moves, {} fail, {:.1} s",

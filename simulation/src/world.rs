@@ -137,74 +137,58 @@ impl World {
     /// Begins a fault, and sees to its end.
     fn break_something(&self, planned: Planned) {
         info!(%planned, "FAULT");
+        let end = self.begin(planned);
+        tokio::spawn(async move {
+            sleep(planned.lasts).await;
+            info!(fault = ?planned.fault, "OVER");
+            end();
+        });
+    }
+
+    /// Begins it; gives back what ends it.
+    fn begin(&self, planned: Planned) -> Box<dyn FnOnce() + Send> {
         match planned.fault {
-            Fault::KillNode(node) => self.after(planned, self.nodes[node].kill(), Machine::boot),
-            Fault::KillGateway(one) => {
-                self.after(planned, self.gateways[one].kill(), Machine::boot)
-            }
-            Fault::StopNode(node) => {
-                self.after(planned, self.nodes[node].stop(true), Machine::wake)
-            }
-            Fault::StopGateway(one) => {
-                self.after(planned, self.gateways[one].stop(true), Machine::wake);
-            }
-            Fault::BlockNode(node) => {
-                self.after(planned, self.nodes[node].stop(false), Machine::wake)
-            }
+            Fault::KillNode(node) => self.nodes[node].kill(),
+            Fault::KillGateway(gateway) => self.gateways[gateway].kill(),
+            Fault::StopNode(node) => self.nodes[node].stop(true),
+            Fault::StopGateway(gateway) => self.gateways[gateway].stop(true),
+            Fault::BlockNode(node) => self.nodes[node].stop(false),
             Fault::KillRedis(data) => {
-                self.redis.kill();
-                self.then(planned, move |redis, _| redis.restart(data));
+                let redis = self.redis.clone();
+                redis.kill();
+                Box::new(move || redis.restart(data))
             }
             Fault::StopRedis => {
-                self.redis.stop(true);
-                self.then(planned, |redis, _| redis.stop(false));
+                let redis = self.redis.clone();
+                redis.stop(true);
+                Box::new(move || redis.stop(false))
             }
-            Fault::CutNodeFromRedis(node) => {
-                self.after(planned, self.nodes[node].cut(), Machine::heal);
+            Fault::CutNodeFromRedis(node) => self.nodes[node].on_its_wire(|wire| wire.cut(true)),
+            Fault::CutGatewayFromRedis(gateway) => {
+                self.gateways[gateway].on_its_wire(|wire| wire.cut(true))
             }
-            Fault::CutGatewayFromRedis(one) => {
-                self.after(planned, self.gateways[one].cut(), Machine::heal);
+            Fault::LoseAnswers(node, count) => {
+                self.nodes[node].on_its_wire(|wire| wire.lose_answers(count))
+            }
+            Fault::DelayRequests(node, count) => {
+                self.nodes[node].on_its_wire(|wire| wire.delay(count, planned.lasts))
             }
             Fault::CutLink(gateway, node) => {
                 let (gateway, node) = (gateway_address(gateway), node_address(node));
-                self.network.cut(&gateway, &node, true);
-                self.then(planned, move |_, network| {
-                    network.cut(&gateway, &node, false)
-                });
+                let network = self.network.clone();
+                network.cut(&gateway, &node, true);
+                Box::new(move || network.cut(&gateway, &node, false))
             }
             Fault::ResetLink(gateway, node) => {
                 self.network
                     .reset(&gateway_address(gateway), &node_address(node));
+                Box::new(|| ())
             }
-            Fault::LoseAnswers(node, count) => {
-                let machine = self.nodes[node].clone();
-                lock(&machine.running).wire.lose_answers(count);
-                self.after(planned, machine, Machine::heal);
+            Fault::DrainNode(node) => {
+                lock(&self.nodes[node].running).process.shutdown.begin();
+                Box::new(|| ())
             }
-            Fault::DelayRequests(node, count) => {
-                let machine = self.nodes[node].clone();
-                lock(&machine.running).wire.delay(count, planned.lasts);
-                self.after(planned, machine, Machine::heal);
-            }
-            Fault::DrainNode(node) => lock(&self.nodes[node].running).process.shutdown.begin(),
         }
-    }
-
-    fn after(&self, planned: Planned, machine: Machine, end: fn(&Machine)) {
-        tokio::spawn(async move {
-            sleep(planned.lasts).await;
-            info!(fault = ?planned.fault, "OVER");
-            end(&machine);
-        });
-    }
-
-    fn then(&self, planned: Planned, end: impl FnOnce(&Redis, &Network) + Send + 'static) {
-        let (redis, network) = (self.redis.clone(), self.network.clone());
-        tokio::spawn(async move {
-            sleep(planned.lasts).await;
-            info!(fault = ?planned.fault, "OVER");
-            end(&redis, &network);
-        });
     }
 
     /// Whether everybody has been shown their table since then, with a move of their own.
@@ -260,37 +244,34 @@ impl Machine {
         tokio::spawn(main.task(task));
     }
 
-    fn kill(&self) -> Self {
+    /// Kills its process; what starts another.
+    fn kill(&self) -> Box<dyn FnOnce() + Send> {
         let running = lock(&self.running);
         running.main.kill();
         running.presence.kill();
-        drop(running);
-        self.clone()
+        let machine = self.clone();
+        Box::new(move || machine.boot())
     }
 
-    fn stop(&self, whole: bool) -> Self {
+    /// Stops its process, or its main thread alone; what wakes it.
+    fn stop(&self, whole: bool) -> Box<dyn FnOnce() + Send> {
         let running = lock(&self.running);
         running.main.stop();
         if whole {
             running.presence.stop();
         }
-        drop(running);
-        self.clone()
+        let (main, presence) = (running.main.clone(), running.presence.clone());
+        Box::new(move || {
+            main.wake();
+            presence.wake();
+        })
     }
 
-    fn wake(&self) {
-        let running = lock(&self.running);
-        running.main.wake();
-        running.presence.wake();
-    }
-
-    fn cut(&self) -> Self {
-        lock(&self.running).wire.cut(true);
-        self.clone()
-    }
-
-    fn heal(&self) {
-        lock(&self.running).wire.heal();
+    /// Does something to its way to Redis; what mends it.
+    fn on_its_wire(&self, begin: impl FnOnce(&Wire)) -> Box<dyn FnOnce() + Send> {
+        let wire = lock(&self.running).wire.clone();
+        begin(&wire);
+        Box::new(move || wire.heal())
     }
 }
 
@@ -318,7 +299,7 @@ async fn run_node(
         ai_secret: Secret::default(),
         presence: PresenceConfig::default(),
         ready_timeout: Duration::from_secs(30),
-        drain_timeout: Duration::from_secs(60),
+        drain_timeout: Duration::from_mins(1),
         pace: Pace {
             ai_move_delay: Duration::from_millis(800),
             trick_pause: Duration::ZERO,

@@ -164,7 +164,7 @@ impl Line {
                 tokio::time::sleep(Duration::from_mins(1)).await;
                 return;
             }
-            wire.travel(wire.arrives()).await;
+            wire.travel(Wire::arrives()).await;
             // Fails if nobody waits any more.
             let _told = tell.send(done);
         });
@@ -222,7 +222,7 @@ impl Line {
     }
 
     async fn connect(&self) -> Answer<(u64, u64)> {
-        self.wire.travel(self.wire.arrives()).await;
+        self.wire.travel(Wire::arrives()).await;
         let mut standing = self.redis.standing();
         let standing = standing.wait_for(|standing| !standing.stopped).await;
         let standing = standing.map_or_else(|_| Err(()), |standing| Ok(*standing));
@@ -231,7 +231,7 @@ impl Line {
             _ => return Err(unavailable("connection refused")),
         };
         let now_ms = self.redis.now_ms();
-        self.wire.travel(self.wire.arrives()).await;
+        self.wire.travel(Wire::arrives()).await;
         Ok((run, now_ms))
     }
 

@@ -88,7 +88,7 @@ pub(super) struct Subscriptions {
 #[async_trait]
 impl Subscriber for Subscriptions {
     async fn subscribe(&mut self) -> Answer<mpsc::Receiver<Heard>> {
-        self.wire.travel(self.wire.arrives()).await;
+        self.wire.travel(Wire::arrives()).await;
         let mut standing = self.redis.standing();
         let up = standing.wait_for(|standing| !standing.stopped).await;
         if up.map_or(true, |standing| !standing.up) {
@@ -103,7 +103,7 @@ impl Subscriber for Subscriptions {
                 if to.is_some_and(|to| to != own) {
                     continue;
                 }
-                wire.travel(wire.arrives()).await;
+                wire.travel(Wire::arrives()).await;
                 if sender.send(heard).await.is_err() {
                     return;
                 }

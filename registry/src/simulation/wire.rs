@@ -83,10 +83,10 @@ impl Wire {
         } else {
             Duration::ZERO
         };
-        self.arrives() + late
+        Self::arrives() + late
     }
 
-    pub(super) fn arrives(&self) -> Instant {
+    pub(super) fn arrives() -> Instant {
         let (least, most) = JOURNEY_MICROS;
         Instant::now() + Duration::from_micros(least + chance() % (most - least))
     }
