@@ -33,6 +33,9 @@ pub(crate) use order::Claimant;
 
 /// Claims that are asked for at once: a node that dies must not make the next one stall.
 const MAX_CLAIMS: usize = 32;
+/// Codes without a record that nodes are asked for at once, which nobody here misses: most are
+/// mistyped or guessed, and whoever guesses shall not keep the nodes busy.
+const MAX_GUESSES: usize = 32;
 /// Between two looks at the clock and the registry.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -41,6 +44,7 @@ pub(crate) struct Routes {
     /// Bounded by the connections, each of which looks for a code or two.
     under_way: Arc<Searches>,
     claims: Semaphore,
+    guesses: Semaphore,
     caution: Mutex<Caution>,
     health: watch::Receiver<Health>,
 }
@@ -90,6 +94,7 @@ impl Routes {
         Self {
             under_way: Arc::default(),
             claims: Semaphore::new(MAX_CLAIMS),
+            guesses: Semaphore::new(MAX_GUESSES),
             caution: Mutex::new(Caution::new(clock::now())),
             health,
         }

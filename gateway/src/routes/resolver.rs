@@ -218,9 +218,8 @@ impl Resolver {
         let handed = self.gateway.links.handed.of(self.code);
         let is_missed = self.needs().home || handed.is_some() || self.gateway.may_have_lost_data();
         let gateway = Arc::clone(&self.gateway);
-        // Codes that are only guessed occupy the nodes no more than this.
-        let turn = gateway.inquiries.try_acquire();
-        if !is_missed && turn.is_err() {
+        let turn = (!is_missed).then(|| gateway.routes.guesses.try_acquire());
+        if let Some(Err(_)) = turn {
             return Step::Found(Whereabouts::Unknown);
         }
         let least_epoch = handed.as_ref().map_or(0, |(_, handed)| handed.epoch);
