@@ -65,6 +65,18 @@ impl Redis {
         super::process::signal(self.server.id(), name);
     }
 
+    /// Everything that it holds is gone, as if somebody had cleared it by hand.
+    pub(crate) async fn empty(&self) {
+        let emptied = async {
+            let mut stream = TcpStream::connect(self.address).await.ok()?;
+            stream.write_all(b"FLUSHALL\r\n").await.ok()?;
+            let mut answer = [0; 5];
+            stream.read_exact(&mut answer).await.ok()?;
+            (&answer == b"+OK\r\n").then_some(())
+        };
+        emptied.await.expect("Redis takes a command");
+    }
+
     async fn ping(&self) -> Option<()> {
         let mut stream = TcpStream::connect(self.address).await.ok()?;
         stream.write_all(b"PING\r\n").await.ok()?;
