@@ -100,19 +100,21 @@ impl Company {
         done: impl Fn(&State) -> bool,
     ) -> Result<(), Fault> {
         let end = Instant::now() + PERSISTENCE;
-        let mut returned = false;
+        let mut is_repeated = false;
         loop {
             self.send(seat, message.clone()).await?;
             match self.receive_until(seat, &done).await? {
                 Outcome::Shown => return Ok(()),
                 Outcome::Returned if done(self.players[seat].state()) => return Ok(()),
-                Outcome::Returned => returned = true,
+                Outcome::Returned => is_repeated = true,
                 Outcome::Refused(refused) => {
                     let room = may_be_refused(refused.code);
                     if room && Instant::now() < end {
+                        is_repeated |= refused.code == ErrorCode::Unavailable;
                         sleep(pause_after(&refused).unwrap_or(RETURN_PAUSE).min(PATIENCE)).await;
-                    } else if returned && !room {
-                        // The first was not lost with the connection: its effect is on the way.
+                    } else if is_repeated && !room {
+                        // The first was not lost with the connection, nor for want of an answer in time: its effect
+                        // is on the way.
                         return self.bring(seat, &done).await;
                     } else {
                         return Err(self.fault(Some(seat), PlayerError::Refused(refused)));
