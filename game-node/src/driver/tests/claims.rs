@@ -316,3 +316,20 @@ async fn gateways_may_ask_who_holds_a_lobby_and_who_knows_a_session() {
     let other = "NEVER2".parse().unwrap();
     assert_eq!(gateway.knows(Question::Lobby(other)).await, None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_has_been_away_for_as_long_as_a_session_lives_is_a_stranger_here_too() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    gateway.creates(0).await;
+    gateway.done(1, join("Ada")).await;
+    gateway.detaches(1, 1);
+    let ada = crate::lobby::testing::person(1, 1).token;
+    tokio::time::sleep(TTL / 2).await;
+    let known = gateway.knows(Question::Session(ada.clone())).await;
+    assert!(known.is_some());
+    tokio::time::sleep(TTL / 2 + Duration::from_secs(1)).await;
+    assert_eq!(gateway.knows(Question::Session(ada)).await, None);
+    let players = gateway.lobby(0)["players"].as_array().unwrap();
+    assert_eq!(players.len(), 2, "the seat is not given away yet");
+}
