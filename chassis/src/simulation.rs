@@ -9,9 +9,15 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use tracing::{Span, info_span};
+
 /// One process. Clones are the same.
-#[derive(Clone, Debug, Default)]
-pub struct Host(Arc<Mutex<Tasks>>);
+#[derive(Clone, Debug)]
+pub struct Host {
+    tasks: Arc<Mutex<Tasks>>,
+    /// In which its tasks run, so that a log says whose line is whose.
+    span: Span,
+}
 
 #[derive(Debug, Default)]
 struct Tasks {
@@ -34,6 +40,14 @@ thread_local! {
 }
 
 impl Host {
+    /// A process that runs.
+    pub fn new(name: &str) -> Self {
+        Self {
+            tasks: Arc::default(),
+            span: info_span!("process", name),
+        }
+    }
+
     /// A task of this process: it goes on while the process runs, and is dropped when that is killed.
     pub fn task<F: Future<Output = ()>>(&self, task: F) -> Task<F> {
         Task {
@@ -78,7 +92,7 @@ impl Host {
     }
 
     fn lock(&self) -> MutexGuard<'_, Tasks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -130,7 +144,7 @@ impl<F: Future<Output = ()>> Future for Task<F> {
                 .or_insert_with(|| context.waker().clone());
             tasks.state
         };
-        let _current = Current::set(host);
+        let (_current, _span) = (Current::set(host), host.span.enter());
         let polled = match state {
             State::Running => task.as_mut().poll(context),
             State::Stopped => Poll::Pending,
@@ -177,7 +191,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stopped_process_does_nothing_and_then_goes_on() {
-        let (host, ticks) = (Host::default(), Arc::new(AtomicU64::new(0)));
+        let (host, ticks) = (Host::new("one"), Arc::new(AtomicU64::new(0)));
         let counted = Arc::clone(&ticks);
         let ticking = async move {
             // A task that is spawned by a task is of the same process.

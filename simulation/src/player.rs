@@ -176,6 +176,7 @@ impl Player {
     }
 
     fn see(&mut self, state: State) {
+        tracing::debug!(player = self.name, seq = state.seq, turn = turn(&state), events = ?state.events, "sees");
         if let Err(contradiction) = self.checker.see(&state) {
             self.breach(&contradiction.to_string());
         }
@@ -284,14 +285,20 @@ impl Player {
         if legal.is_empty() {
             return;
         }
-        let action = match self.sent.get(&turn).and_then(|sent| sent.last()) {
-            Some(before) => *before,
-            None => legal[self.chance.random_range(0..legal.len())],
+        let before = self.sent.get(&turn).and_then(|sent| sent.last());
+        // Only what is repeated has to say its turn: the servers themselves do nothing twice.
+        let (action, says_turn) = match before {
+            Some(before) => (*before, true),
+            None => (
+                legal[self.chance.random_range(0..legal.len())],
+                self.chance.random_bool(0.3),
+            ),
         };
         self.asked = Some(turn);
+        tracing::debug!(player = self.name, turn, ?action, "plays");
         self.sent.entry(turn).or_default().push(action);
         self.checker.sent(turn, action);
-        let turn = Some(turn);
+        let turn = says_turn.then_some(turn);
         self.send(socket, &PlayerMessage::Action(Act { action, turn }))
             .await;
     }

@@ -205,12 +205,13 @@ impl World {
 
 impl Machine {
     fn start(id: String, role: Role, network: &Network, redis: &Redis) -> Self {
+        let running = Running::new(&id);
         let machine = Self {
             id,
             role,
             network: network.clone(),
             redis: redis.clone(),
-            running: Arc::new(Mutex::new(Running::default())),
+            running: Arc::new(Mutex::new(running)),
         };
         machine.boot();
         machine
@@ -218,7 +219,7 @@ impl Machine {
 
     /// Starts a process.
     fn boot(&self) {
-        let running = Running::default();
+        let running = Running::new(&self.id);
         let (main, presence) = (running.main.clone(), running.presence.clone());
         let (wire, process) = (running.wire.clone(), running.process.clone());
         let spawn = Arc::new(move |task| drop(tokio::spawn(presence.task(task))));
@@ -275,11 +276,11 @@ impl Machine {
     }
 }
 
-impl Default for Running {
-    fn default() -> Self {
+impl Running {
+    fn new(name: &str) -> Self {
         Self {
-            main: Host::default(),
-            presence: Host::default(),
+            main: Host::new(name),
+            presence: Host::new(name),
             wire: Wire::default(),
             process: Process::simulated(),
         }

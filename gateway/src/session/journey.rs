@@ -54,6 +54,8 @@ pub(crate) struct Journey {
     /// When the player has an answer, however many steps it takes.
     due: Instant,
     tries: u32,
+    /// A node has been asked to go on from the newest picture that the player was shown.
+    attaches: bool,
     /// Of the message that began it.
     trace: TraceContext,
     /// A picture of the new table that came before the answer.
@@ -187,6 +189,12 @@ impl Journey {
         }
     }
 
+    /// Whether that table goes on with what an attach brings: all that has happened since the last picture that
+    /// was shown. One that was on its way before would say a part of it twice.
+    pub(crate) fn goes_on_with(&self, code: LobbyCode) -> bool {
+        self.attaches && self.returns_to() == Some(code)
+    }
+
     /// Whether it tries to get back to a table and has failed before.
     pub(crate) fn is_retry(&self) -> bool {
         matches!(self.goal, Goal::Return { .. }) && self.tries > 0
@@ -239,6 +247,7 @@ impl Session {
             deadline: due,
             due,
             tries: 0,
+            attaches: false,
             trace: self.trace,
             early: None,
             turn: None,
@@ -292,8 +301,10 @@ impl Session {
         if let Some(journey) = &self.journey {
             self.trace = journey.trace;
         }
+        let attaches = matches!(request, Request::Attach { shown: Some(_) });
         let number = self.ask(place.node.clone(), place.code, request);
         if let Some(journey) = &mut self.journey {
+            journey.attaches |= attaches;
             journey.step = Step::Asking {
                 number,
                 place,

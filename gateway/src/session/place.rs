@@ -55,6 +55,10 @@ impl Place {
 impl Session {
     /// A node shows a table: the player's, or the one that they are on their way to.
     pub(super) fn show(&mut self, picture: Picture) {
+        let journey = self.journey.as_ref();
+        if journey.is_some_and(|journey| journey.goes_on_with(picture.code())) {
+            return;
+        }
         if let Some(place) = self
             .place
             .as_mut()

@@ -96,6 +96,25 @@ fn a_bounced_message_waits_for_the_new_owner_in_its_order() {
 }
 
 #[test]
+fn what_an_attach_brings_is_not_shown_before_it() {
+    let mut bench = Bench::seated();
+    bench.give(Input::LinkLost { node: node("one") });
+    bench.give(Input::Show(picture("ABCD23", 1, 11)));
+    assert_eq!(bench.shown(), ["ABCD23 11"], "nobody was asked yet");
+    bench.found("one");
+    // Of before the attach, which asks for what has happened since 11.
+    bench.give(Input::Show(picture("ABCD23", 1, 12)));
+    bench.wait(ANSWER_WITHIN);
+    bench.give(Input::Show(picture("ABCD23", 1, 12)));
+    assert_eq!(bench.shown(), ["ABCD23 11"]);
+    bench.wait(Duration::from_secs(1));
+    bench.found("one");
+    bench.attached(0);
+    bench.give(Input::Show(picture("ABCD23", 1, 13)));
+    assert_eq!(bench.shown(), ["ABCD23 11", "ABCD23 13"]);
+}
+
+#[test]
 fn the_way_back_takes_no_number_from_what_is_sent_again() {
     let mut bench = Bench::seated();
     bench.say(r#"{"type":"add_ai"}"#);
