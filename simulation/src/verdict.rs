@@ -23,7 +23,7 @@ struct Breaches {
 
 impl Verdict {
     pub(crate) fn breach(&self, what: String) {
-        tracing::error!(what, "BREACH");
+        tracing::info!(what, "BREACH");
         let mut breaches = self.lock();
         if breaches.breaches.len() < MOST {
             breaches.breaches.push(what);
