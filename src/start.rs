@@ -55,10 +55,7 @@ where
 /// What a variable says that can't be done is the configuration's fault.
 fn by_whose_fault(error: telemetry::Error) -> anyhow::Error {
     match error {
-        telemetry::Error::Encrypted { variable } => {
-            let problem = "TLS to a collector is not built in; name one that takes http";
-            Misconfigured::new(variable, problem).into()
-        }
+        telemetry::Error::Trust { variable, why } => Misconfigured::new(variable, why).into(),
         telemetry::Error::Exporter(why) => {
             Misconfigured::new("OTEL_EXPORTER_OTLP_ENDPOINT", why.to_string()).into()
         }

@@ -26,6 +26,7 @@ pub(crate) use operators::{OperatorsVariables, TokenVariables};
 pub(crate) use presence::PresenceVariables;
 pub(crate) use process::ProcessVariables;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use chassis::environment::duration;
@@ -34,14 +35,14 @@ use chassis::environment::duration;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{variable}: {problem}")]
 pub(crate) struct Misconfigured {
-    pub(crate) variable: &'static str,
+    pub(crate) variable: Cow<'static, str>,
     pub(crate) problem: String,
 }
 
 impl Misconfigured {
-    pub(crate) fn new(variable: &'static str, problem: impl Into<String>) -> Self {
+    pub(crate) fn new(variable: impl Into<Cow<'static, str>>, problem: impl Into<String>) -> Self {
         Self {
-            variable,
+            variable: variable.into(),
             problem: problem.into(),
         }
     }

@@ -365,21 +365,30 @@ fn everything_says_ready_once_it_plays_and_ends_well_when_told_to() {
 }
 
 #[test]
-fn a_collector_that_can_t_be_reached_by_what_is_built_in_is_refused() {
-    for protocol in ["grpc", "http/protobuf"] {
-        let endpoint = "https://collector.example.org:4317";
-        let mut variables = FREE_PORTS.to_vec();
-        variables.extend([
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
-            ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
-        ]);
-        let output = run(&[], &variables);
-        let error = error_of(&output);
-        assert_eq!(output.status.code(), Some(78), "{error}");
-        assert!(
-            error.contains("OTEL_EXPORTER_OTLP_ENDPOINT: TLS"),
-            "{error}"
-        );
+fn a_certificate_for_the_collector_that_is_none_is_refused_and_named() {
+    let none = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let certificate = "OTEL_EXPORTER_OTLP_CERTIFICATE";
+    let traces = "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE";
+    let key = "OTEL_EXPORTER_OTLP_CLIENT_KEY";
+    for (variable, file, why) in [
+        (certificate, "/nowhere.pem", "/nowhere.pem: No such file"),
+        (certificate, none, "is not a certificate in PEM"),
+        (traces, none, "is not a certificate in PEM"),
+        (key, none, "is of no use alone"),
+    ] {
+        for protocol in ["grpc", "http/protobuf"] {
+            let mut variables = FREE_PORTS.to_vec();
+            variables.extend([
+                ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://127.0.0.1:1"),
+                ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+                (variable, file),
+            ]);
+            let output = run(&[], &variables);
+            let error = error_of(&output);
+            assert_eq!(output.status.code(), Some(78), "{error}");
+            let named = error.contains(&format!("{variable}: ")) && error.contains(why);
+            assert!(named, "{error}");
+        }
     }
 }
 

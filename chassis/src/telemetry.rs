@@ -8,6 +8,7 @@
 mod collector;
 mod lines;
 mod settings;
+mod trust;
 
 use std::io;
 use std::panic::{self, PanicHookInfo};
@@ -32,12 +33,17 @@ pub enum Error {
     /// The collector's address or another `OTEL_…` variable can't be used.
     #[error("OTEL_EXPORTER_OTLP_ENDPOINT and its kin: {0}")]
     Exporter(#[from] ExporterBuildError),
-    /// The collector wants TLS, which would fail silently with every export.
-    #[error("{variable}: TLS to a collector is not built in; name one that takes http")]
-    Encrypted {
-        /// Which one names it.
-        variable: &'static str,
+    /// A certificate or key for TLS to the collector can't be used.
+    #[error("{variable}: {why}")]
+    Trust {
+        /// Which variable names it.
+        variable: String,
+        /// What is wrong with it, for people.
+        why: String,
     },
+    /// Nothing can speak TLS to the collector.
+    #[error("TLS to the collector can't be set up: {0}")]
+    Tls(#[from] reqwest::Error),
     /// The exporter's thread could not be started.
     #[error("the exporter of traces and metrics can't start: {0}")]
     Thread(#[from] io::Error),

@@ -7,6 +7,7 @@ use protocol::player::PlayerMessage;
 use serde_json::{Value, json};
 
 use crate::support::collector::{Collector, Span};
+use crate::support::encryption::Authority;
 use crate::support::eventually;
 use crate::support::fleet::Fleet;
 use crate::support::table::{agree_on, gather, play_to_the_end, refused, start};
@@ -143,10 +144,12 @@ fn a_refusal_is_logged_with_its_trace(fleet: &Fleet, spans: &[Span]) {
         .filter(|event| event["trace_id"] == trace.as_str() && event["message"] == "refused")
         .map(|event| event["target"].to_string())
         .collect();
+    let by = ["game_node::driver::asks", "gateway::connection"];
+    let by = by.map(|target| format!("\"{target}\""));
     assert_eq!(
-        logged.len(),
-        1,
-        "by the game node that has refused it: {logged:?}"
+        logged,
+        BTreeSet::from(by),
+        "who has refused it, and who has said so"
     );
 }
 
@@ -174,11 +177,56 @@ async fn over_http_under_another_name_and_as_much_as_is_sampled() {
     assert!(none.spans().is_empty(), "nothing is sampled");
 }
 
-/// Until the process has ended, and has sent all that it had.
-async fn create_a_table(variables: &[(&str, &str)]) {
+/// By an authority of the collector's own, which wants to know its clients too; and by one that the machine knows.
+#[tokio::test]
+async fn over_tls_to_whom_they_believe_and_to_nobody_else() {
+    let authority = Authority::new();
+    let (certificate, key) = authority.identity();
+    let own = [
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", authority.certificate()),
+        ("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate),
+        ("OTEL_EXPORTER_OTLP_CLIENT_KEY", key),
+    ];
+    let known = [("SSL_CERT_FILE", authority.certificate())];
+    let stranger = Authority::new();
+    let none = [("SSL_CERT_FILE", stranger.certificate())];
+    let sent = async |protocol, trust: &[(&'static str, String)], only_clients| {
+        let collector = match protocol {
+            "grpc" => Collector::over_grpc().await,
+            _ => Collector::over_http().await,
+        };
+        let address = authority.encrypt(collector.address, only_clients).await;
+        let mut variables = collector.variables(protocol);
+        variables[0].1 = format!("https://{address}");
+        variables.extend_from_slice(trust);
+        let lines = create_a_table(&borrowed(&variables)).await;
+        let came = !collector.spans().is_empty() && !collector.metrics().is_empty();
+        (came, lines)
+    };
+    let http = "http/protobuf";
+    let (grpc_own, http_own, grpc_known, http_known, grpc_none, http_none) = tokio::join!(
+        sent("grpc", &own, true),
+        sent(http, &own, true),
+        sent("grpc", &known, false),
+        sent(http, &known, false),
+        sent("grpc", &none, false),
+        sent(http, &none, false),
+    );
+    for (came, lines) in [grpc_own, http_own, grpc_known, http_known] {
+        assert!(came, "{lines:#?}");
+    }
+    for (came, lines) in [grpc_none, http_none] {
+        let why = lines.iter().find(|line| line.contains("ExportError"));
+        assert!(!came && why.is_some(), "{lines:#?}");
+        println!("{why:?}");
+    }
+}
+
+/// Until the process has ended, and has sent all that it had; gives what it has logged.
+async fn create_a_table(variables: &[(&str, &str)]) -> Vec<String> {
     let fleet = Fleet::in_one_process(variables).await;
     let (_players, _) = gather(&fleet.url(), 1, 2).await;
-    fleet.stop().await;
+    fleet.stop().await
 }
 
 fn borrowed<'a>(variables: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
