@@ -202,14 +202,16 @@ impl<'a> Connection<'a> {
 
     fn perform(&mut self, now: std::time::Instant, effect: Effect) {
         match effect {
-            Effect::Send(message) => {
-                if let ServerMessage::Error(refused) = &message {
-                    self.gateway.metrics.error(refused.code);
+            Effect::Send(message) => self.send(now, &message),
+            Effect::Refuse { refused, place } => {
+                self.gateway.metrics.error(refused.code);
+                // Unless what is refused was read earlier.
+                if place == self.receiving.context() {
                     self.receiving.failed(refused.code.as_str());
-                    debug!(code = %refused.code, why = refused.message, "refused");
                 }
-                self.outbox
-                    .change(|outbox| outbox.push(now, to_json(&message)));
+                let _log = place.enter();
+                debug!(code = %refused.code, why = refused.message, "refused");
+                self.send(now, &ServerMessage::Error(refused));
             }
             Effect::Show(picture) => self.outbox.change(|outbox| outbox.show(picture)),
             Effect::ShowNothing => self.outbox.change(|outbox| outbox.show_nothing(now)),
@@ -239,6 +241,11 @@ impl<'a> Connection<'a> {
             }
             errand => self.run_errand(errand),
         }
+    }
+
+    fn send(&self, now: std::time::Instant, message: &ServerMessage) {
+        let json = to_json(message);
+        self.outbox.change(|outbox| outbox.push(now, json));
     }
 
     /// What has to be waited for.

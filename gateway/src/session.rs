@@ -307,7 +307,7 @@ impl Session {
         let Ok(entered) = result else {
             self.unavailable(reply, "players can't be recognised just now");
             for waiting in std::mem::take(&mut self.waiting) {
-                self.unavailable(waiting.reply, "players can't be recognised just now");
+                self.waited_in_vain(waiting, "players can't be recognised just now");
             }
             return;
         };
@@ -481,13 +481,29 @@ impl Session {
         message: impl Into<String>,
         retry_after_ms: Option<u32>,
     ) {
-        let message = message.into();
-        self.send(ServerMessage::Error(Refused {
+        let refused = Refused {
             code,
-            message,
+            message: message.into(),
             retry_after_ms,
             id,
-        }));
+        };
+        let place = self.trace;
+        self.effects.push(Effect::Refuse { refused, place });
+    }
+
+    /// Does something that belongs to an earlier message, which is there in its trace.
+    fn within<T>(&mut self, place: TraceContext, act: impl FnOnce(&mut Self) -> T) -> T {
+        let present = std::mem::replace(&mut self.trace, place);
+        let done = act(self);
+        self.trace = present;
+        done
+    }
+
+    /// Of a message that has only waited.
+    fn waited_in_vain(&mut self, waiting: Waiting, why: &str) {
+        self.within(waiting.trace, |session| {
+            session.unavailable(waiting.reply, why);
+        });
     }
 }
 

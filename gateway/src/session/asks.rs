@@ -249,9 +249,15 @@ impl Session {
                 message,
                 retry_after_ms,
             } => {
-                self.refuse_until(reply.id, code, message, retry_after_ms);
+                self.within(reply.trace, |session| {
+                    session.refuse_until(reply.id, code, message, retry_after_ms);
+                });
             }
         }
+    }
+
+    fn asked_in_vain(&mut self, reply: Reply, why: &str) {
+        self.within(reply.trace, |session| session.unavailable(reply.id, why));
     }
 
     /// The table has an owner again, which has taken everything up to that number: what comes
@@ -290,10 +296,8 @@ impl Session {
         });
         let buried: Vec<_> = buried.filter_map(|(_, pending)| pending.reply).collect();
         for reply in buried {
-            self.unavailable(
-                reply.id,
-                "the table's server went away twice: see what the table shows",
-            );
+            let why = "the table's server went away twice: see what the table shows";
+            self.asked_in_vain(reply, why);
         }
     }
 
@@ -302,7 +306,7 @@ impl Session {
         let dropped = self.asks.extract_if(.., |_, pending| pending.code == code);
         let dropped: Vec<_> = dropped.filter_map(|(_, pending)| pending.reply).collect();
         for reply in dropped {
-            self.unavailable(reply.id, "the table is gone");
+            self.asked_in_vain(reply, "the table is gone");
         }
     }
 
@@ -325,7 +329,7 @@ impl Session {
         };
         match pending.reply.take() {
             Some(reply) => {
-                self.unavailable(reply.id, "the table's server can't be reached just now");
+                self.asked_in_vain(reply, "the table's server can't be reached just now");
             }
             None => self.stay_away(&pending),
         }
@@ -340,7 +344,7 @@ impl Session {
         for mut pending in late {
             match pending.reply.take() {
                 Some(reply) => {
-                    self.unavailable(reply.id, "the table did not answer: see what it shows");
+                    self.asked_in_vain(reply, "the table did not answer: see what it shows");
                 }
                 None => self.stay_away(&pending),
             }
@@ -350,7 +354,7 @@ impl Session {
                 break;
             }
             if let Some(waiting) = self.waiting.pop_front() {
-                self.unavailable(waiting.reply, "the table can't be reached just now");
+                self.waited_in_vain(waiting, "the table can't be reached just now");
             }
         }
     }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use chassis::trace::TraceContext;
 use protocol::link::{Ask, Outcome, Parting, Person};
 use protocol::player::{Malformed, PlayerFrame};
-use protocol::server::ServerMessage;
+use protocol::server::{Refused, ServerMessage};
 use protocol::{CloseCode, LobbyCode, PlayerName, Token, TokenHash};
 use registry::NodeId;
 
@@ -77,6 +78,11 @@ pub(crate) enum Input {
 pub(crate) enum Effect {
     /// To the player.
     Send(ServerMessage),
+    /// To the player: what they asked for there in its trace is not done.
+    Refuse {
+        refused: Refused,
+        place: TraceContext,
+    },
     /// To the player: a table.
     Show(Picture),
     /// To the player: no table.

@@ -231,6 +231,9 @@ impl Bench {
     fn sent(&self) -> Vec<Value> {
         let sent = |effect: &Effect| match effect {
             Effect::Send(message) => Some(serde_json::to_value(message).unwrap()),
+            Effect::Refuse { refused, .. } => {
+                Some(serde_json::to_value(ServerMessage::Error(refused.clone())).unwrap())
+            }
             _ => None,
         };
         self.effects.iter().filter_map(sent).collect()

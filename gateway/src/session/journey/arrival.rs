@@ -200,13 +200,17 @@ impl Session {
         retry_after_ms: Option<u32>,
     ) {
         if let Some(journey) = self.journey.take() {
-            self.refuse_until(journey.reply, code, message, retry_after_ms);
+            self.within(journey.trace, |session| {
+                session.refuse_until(journey.reply, code, message, retry_after_ms);
+            });
         }
     }
 
     pub(in crate::session) fn fail_unavailable(&mut self, message: &str) {
         if let Some(journey) = self.journey.take() {
-            self.unavailable(journey.reply, message);
+            self.within(journey.trace, |session| {
+                session.unavailable(journey.reply, message);
+            });
         }
     }
 }
