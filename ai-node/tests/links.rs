@@ -11,6 +11,7 @@ use futures_util::{SinkExt, StreamExt};
 use protocol::decide::{AI_LINK_PATH, Decide, ToAi, ToNode};
 use protocol::frame;
 use protocol::lobby::AiLevel;
+use protocol::version::{VERSION, VERSION_HEADER};
 use registry::{
     Incarnation, Lifetimes, Membership, NodeId, Presence, PresenceConfig, Registry, Role,
 };
@@ -27,6 +28,7 @@ const CEILING: Duration = Duration::from_secs(20);
 /// A game node as far as an AI node sees it.
 struct GameNode {
     listener: TcpListener,
+    version: u32,
     _membership: Membership,
 }
 
@@ -47,6 +49,7 @@ impl GameNode {
         membership.ready().await;
         Self {
             listener,
+            version: VERSION,
             _membership: membership,
         }
     }
@@ -56,10 +59,13 @@ impl GameNode {
         let (stream, _) = within(self.listener.accept()).await.unwrap();
         let mut presented = None;
         #[expect(clippy::result_large_err, reason = "the library's signature")]
-        let look = |request: &Request, response: Response| -> Result<Response, ErrorResponse> {
+        let look = |request: &Request, mut response: Response| -> Result<Response, ErrorResponse> {
             assert_eq!(request.uri().path(), AI_LINK_PATH);
             let header = request.headers().get("authorization");
             presented = header.map(|value| value.to_str().unwrap().to_owned());
+            assert_eq!(request.headers()[VERSION_HEADER], VERSION.to_string());
+            let own = self.version.into();
+            response.headers_mut().insert(VERSION_HEADER, own);
             Ok(response)
         };
         let link = within(tokio_tungstenite::accept_hdr_async(stream, look))
@@ -183,6 +189,25 @@ async fn a_lost_link_is_dialled_anew_and_a_frame_that_is_no_message_ends_one() {
     link.send(Message::Binary(vec![0xc1].into())).await.unwrap();
     let (mut link, _) = game_node.accept().await;
     assert!(matches!(receive(&mut link).await, ToNode::Hello { .. }));
+
+    process.shutdown.begin();
+    within(running).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_only_a_newer_game_node_knows_is_skipped() {
+    let registry = Registry::in_process(Lifetimes::default());
+    let mut game_node = GameNode::start(&registry).await;
+    game_node.version = VERSION + 1;
+    let process = process();
+    let running = tokio::spawn(ai_node::run(config(""), registry, process.clone()));
+
+    let (mut link, _) = game_node.accept().await;
+    assert!(matches!(receive(&mut link).await, ToNode::Hello { .. }));
+    let unknown = frame::encode(&serde_json::json!({ "explain": { "why": true } }));
+    link.send(Message::Binary(unknown.into())).await.unwrap();
+    send(&mut link, &ToAi::Ping { nonce: 7 }).await;
+    assert_eq!(receive(&mut link).await, ToNode::Pong { nonce: 7 });
 
     process.shutdown.begin();
     within(running).await.unwrap().unwrap();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::extract::State;
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use chassis::environment::Secret;
@@ -20,6 +20,7 @@ use chassis::trace::Span;
 use protocol::decide::{self, AI_LINK_PATH};
 use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{self as gateway, GATEWAY_LINK_PATH};
+use protocol::version::{Peer, VERSION, VERSION_HEADER};
 use tokio::sync::mpsc;
 
 pub(crate) use self::outbox::{Outbox, outbox};
@@ -110,7 +111,7 @@ async fn gateway_link(
 ) -> Response {
     enter(&headers, &door.gateway_secret, upgrade, {
         let (link, inbox) = door.next();
-        move |socket| carry::gateway(link, socket, inbox)
+        move |peer, socket| carry::gateway(link, peer, socket, inbox)
     })
 }
 
@@ -121,7 +122,7 @@ async fn ai_link(
 ) -> Response {
     enter(&headers, &door.ai_secret, upgrade, {
         let (link, inbox) = door.next();
-        move |socket| carry::ai(link, socket, inbox)
+        move |peer, socket| carry::ai(link, peer, socket, inbox)
     })
 }
 
@@ -136,7 +137,7 @@ fn enter<F>(
     headers: &HeaderMap,
     secret: &Secret,
     upgrade: WebSocketUpgrade,
-    carry: impl FnOnce(WebSocket) -> F + Send + 'static,
+    carry: impl FnOnce(Peer, WebSocket) -> F + Send + 'static,
 ) -> Response
 where
     F: Future<Output = ()> + Send + 'static,
@@ -147,11 +148,16 @@ where
     if !secret.is_empty() && !bearer(headers).is_some_and(|bearer| secret.matches(bearer)) {
         return (StatusCode::UNAUTHORIZED, "a link needs its secret").into_response();
     }
-    upgrade
+    let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
+    let peer = Peer::of(version);
+    let mut response = upgrade
         .read_buffer_size(READ_BUFFER_BYTES)
         .max_message_size(MAX_LINK_FRAME_BYTES)
         .max_frame_size(MAX_LINK_FRAME_BYTES)
-        .on_upgrade(carry)
+        .on_upgrade(move |socket| carry(peer, socket));
+    let own = HeaderValue::from(VERSION);
+    response.headers_mut().insert(VERSION_HEADER, own);
+    response
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {

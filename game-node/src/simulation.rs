@@ -5,6 +5,7 @@
 use axum::extract::ws::Message;
 use chassis::{Process, task};
 use futures_util::{Sink, Stream, StreamExt};
+use protocol::version::Peer;
 use registry::{Membership, PresenceChecks, Registry, RegistryError};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -37,7 +38,7 @@ where
         let mut number = 0;
         while let Some(socket) = links.next().await {
             number += 1;
-            let link = carry::gateway(LinkId(number), socket, inbox.clone());
+            let link = carry::gateway(LinkId(number), Peer::EQUAL, socket, inbox.clone());
             tokio::spawn(task::of_this_process(link));
         }
         std::future::pending::<()>().await;

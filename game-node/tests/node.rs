@@ -14,12 +14,13 @@ use game_node::lobby::Pace;
 use game_node::{Config, LoadConfig};
 use protocol::frame::{decode, encode};
 use protocol::link::{
-    Ask, GATEWAY_LINK_PATH, Outcome, Parting, Person, Request, ToGateway, ToNode,
+    Ask, GATEWAY_LINK_PATH, Outcome, Parting, Person, Request, Sight, ToGateway, ToNode,
 };
 use protocol::lobby::AiLevel;
 use protocol::parts::{WaitingEvents, full_state};
 use protocol::player::SetOptions;
 use protocol::server::LoadLevel;
+use protocol::version::{VERSION, VERSION_HEADER};
 use protocol::{ConnectionId, ErrorCode, PlayerId};
 use registry::{Lifetimes, Load, NodeId, Presence, PresenceConfig, RedisConfig, Registry, State};
 use rules::{Action, Length, OptionsPatch};
@@ -147,15 +148,23 @@ async fn dial(
             .headers_mut()
             .insert(HeaderName::from_static(name), value);
     }
-    let (socket, _) = connect_async(request).await?;
+    let (socket, response) = connect_async(request).await?;
+    assert_eq!(response.headers()[VERSION_HEADER], VERSION.to_string());
     Ok(Gateway { socket, asked: 0 })
 }
 
 async fn gateway(node: &Node) -> Gateway {
+    gateway_of(node, VERSION).await
+}
+
+async fn gateway_of(node: &Node, version: u32) -> Gateway {
     let bearer = format!("Bearer {SECRET}");
-    let mut gateway = dial(node.address, &[("authorization", &bearer)])
-        .await
-        .unwrap();
+    let version = version.to_string();
+    let headers = [
+        ("authorization", bearer.as_str()),
+        (VERSION_HEADER, &version),
+    ];
+    let mut gateway = dial(node.address, &headers).await.unwrap();
     let incarnation = uuid::Uuid::new_v4();
     gateway
         .says(&ToNode::Hello {
@@ -170,10 +179,12 @@ async fn gateway(node: &Node) -> Gateway {
 
 impl Gateway {
     async fn says(&mut self, message: &ToNode) {
-        self.socket
-            .send(Message::Binary(encode(message).into()))
-            .await
-            .unwrap();
+        self.says_anything(encode(message)).await;
+    }
+
+    async fn says_anything(&mut self, frame: Vec<u8>) {
+        let frame = Message::Binary(frame.into());
+        self.socket.send(frame).await.unwrap();
     }
 
     async fn hears(&mut self) -> ToGateway {
@@ -283,6 +294,33 @@ async fn a_node_is_ready_once_it_has_served_itself_and_says_goodbye_at_the_end()
         "ai",
     ];
     assert!(fields.is_superset(&BTreeSet::from(promised)), "{health}");
+    node.ends().await;
+}
+
+#[tokio::test]
+async fn what_only_a_newer_gateway_knows_is_skipped() {
+    let node = start(|_| {});
+    node.ready().await;
+    let kind = json!({ "greet": { "warmly": true } });
+    let wish = json!({ "ask": { "connection": 7, "number": 1, "request": { "deal_again": {} } } });
+    let ping = ToNode::Ping {
+        nonce: 7,
+        registry: Sight::Reachable,
+    };
+    let mut newer = gateway_of(&node, VERSION + 1).await;
+    for unknown in [&kind, &wish] {
+        newer.says_anything(encode(unknown)).await;
+    }
+    newer.says(&ping).await;
+    while newer.hears().await != (ToGateway::Pong { nonce: 7 }) {}
+    // It goes on as if nothing had been said.
+    newer.done(create()).await;
+
+    let mut equal = gateway(&node).await;
+    equal.says_anything(encode(&kind)).await;
+    let closed = async { while let Some(Ok(_)) = equal.socket.next().await {} };
+    timeout(CEILING, closed).await.expect("a fault ends a link");
+    drop((newer, equal));
     node.ends().await;
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use chassis::clock;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
-use protocol::frame::{InvalidFrame, decode, encode};
+use protocol::frame::{InvalidFrame, encode};
 use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{GATEWAY_LINK_PATH, ToGateway, ToNode};
+use protocol::version::{Peer, VERSION, VERSION_HEADER};
 use registry::{Incarnation, NodeId};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -100,6 +101,12 @@ impl LinkError {
     }
 }
 
+/// Who answers.
+struct Far {
+    incarnation: Incarnation,
+    peer: Peer,
+}
+
 /// Keeps a link to `node` until `stop`, or until it breaks and nobody needs it any more.
 pub(crate) async fn keep(
     links: Arc<Links>,
@@ -116,10 +123,10 @@ pub(crate) async fn keep(
             let dialled = dial(&links, &node, &address);
             match stop.run_until_cancelled(dialled).await {
                 None => break,
-                Some(Ok((socket, incarnation))) => {
+                Some(Ok((far, socket))) => {
                     (failing_since, told) = (None, false);
-                    info!(%address, "linked");
-                    carry(&links, &node, incarnation, socket, &stop).await;
+                    info!(%address, newer = far.peer.is_newer(), "linked");
+                    carry(&links, &node, far, socket, &stop).await;
                 }
                 Some(Err(error)) => {
                     links.dial_failed(&node, &stop, error.failure());
@@ -149,16 +156,16 @@ pub(crate) async fn keep(
 async fn carry(
     links: &Links,
     node: &NodeId,
-    incarnation: Incarnation,
+    far: Far,
     socket: Box<dyn Socket>,
     stop: &CancellationToken,
 ) {
     let (queue, waiting) = mpsc::channel(QUEUE);
     let overrun = CancellationToken::new();
-    let heard = links.connected(node, stop, incarnation, queue, overrun.clone());
+    let heard = links.connected(node, stop, far.incarnation, queue, overrun.clone());
     let (sink, stream) = socket.split();
     let error = tokio::select! {
-        error = read(links, node, &heard, stream) => error,
+        error = read(links, node, far.peer, &heard, stream) => error,
         error = write(links, waiting, sink, stop) => error,
         () = overrun.cancelled() => LinkError::Overrun,
     };
@@ -176,9 +183,9 @@ async fn dial(
     links: &Links,
     node: &NodeId,
     address: &str,
-) -> Result<(Box<dyn Socket>, Incarnation), LinkError> {
+) -> Result<(Far, Box<dyn Socket>), LinkError> {
     let greeted = async {
-        let mut socket = connect(links, address).await?;
+        let (peer, mut socket) = connect(links, address).await?;
         let hello = ToNode::Hello {
             gateway: links.own_id.to_string(),
             incarnation: links.own_incarnation.uuid(),
@@ -186,7 +193,11 @@ async fn dial(
         socket.send(Message::Binary(encode(&hello).into())).await?;
         let answer = loop {
             match socket.next().await.ok_or(LinkError::Closed)?? {
-                Message::Binary(bytes) => break decode(&bytes)?,
+                Message::Binary(bytes) => {
+                    if let Some(message) = peer.read(&bytes)? {
+                        break message;
+                    }
+                }
                 Message::Close(_) => return Err(LinkError::Closed),
                 _ => {}
             }
@@ -195,7 +206,10 @@ async fn dial(
             ToGateway::Hello {
                 node: name,
                 incarnation,
-            } if name == node.as_str() => Ok((socket, Incarnation::new(incarnation))),
+            } if name == node.as_str() => {
+                let incarnation = Incarnation::new(incarnation);
+                Ok((Far { incarnation, peer }, socket))
+            }
             ToGateway::Hello { node: name, .. } => Err(LinkError::AnotherNode(name)),
             _ => Err(LinkError::NoHello),
         }
@@ -205,10 +219,10 @@ async fn dial(
         .unwrap_or(Err(LinkError::TimedOut))
 }
 
-async fn connect(links: &Links, address: &str) -> Result<Box<dyn Socket>, LinkError> {
+async fn connect(links: &Links, address: &str) -> Result<(Peer, Box<dyn Socket>), LinkError> {
     #[cfg(feature = "simulation")]
     if let Some(dial) = links.network.get() {
-        return Ok(dial(address.to_owned()).await?);
+        return Ok((Peer::EQUAL, dial(address.to_owned()).await?));
     }
     let url = format!("ws://{address}{GATEWAY_LINK_PATH}");
     let mut request = url
@@ -222,18 +236,23 @@ async fn connect(links: &Links, address: &str) -> Result<Box<dyn Socket>, LinkEr
         bearer.set_sensitive(true);
         request.headers_mut().insert(header::AUTHORIZATION, bearer);
     }
+    let own = HeaderValue::from(VERSION);
+    request.headers_mut().insert(VERSION_HEADER, own);
     let config = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER_BYTES)
         .max_message_size(Some(MAX_LINK_FRAME_BYTES))
         .max_frame_size(Some(MAX_LINK_FRAME_BYTES));
     // No delay: each message is written whole.
-    let (socket, _response) = connect_async_with_config(request, Some(config), true).await?;
-    Ok(Box::new(socket))
+    let (socket, response) = connect_async_with_config(request, Some(config), true).await?;
+    let version = response.headers().get(VERSION_HEADER);
+    let peer = Peer::of(version.map(HeaderValue::as_bytes));
+    Ok((peer, Box::new(socket)))
 }
 
 async fn read(
     links: &Links,
     node: &NodeId,
+    peer: Peer,
     heard: &Heard,
     mut stream: impl StreamExt<Item = Result<Message, tungstenite::Error>> + Unpin,
 ) -> LinkError {
@@ -261,8 +280,10 @@ async fn read(
         };
         heard.frame(clock::now());
         match message {
-            Message::Binary(bytes) => match decode(&bytes) {
-                Ok(message) => links.received(node, message),
+            Message::Binary(bytes) => match peer.read(&bytes) {
+                Ok(Some(message)) => links.received(node, message),
+                // During an upgrade.
+                Ok(None) => debug!("skipped what only a newer version knows"),
                 Err(error) => return error.into(),
             },
             Message::Close(_) => return LinkError::Closed,

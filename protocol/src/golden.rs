@@ -16,6 +16,7 @@ use crate::server::ServerMessage;
 use crate::{decide, frame, link};
 
 mod samples;
+mod versions;
 
 fn path(direction: &str, name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

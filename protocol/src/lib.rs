@@ -6,6 +6,7 @@
 //!
 //! * [`player`]: from a player to the gateway. [`server`]: from the gateway to a player.
 //! * [`link`]: between a gateway and a game node. [`decide`]: between a game node and an AI node.
+//! * [`version`]: how processes of two versions talk.
 //! * [`parts`]: a `state` in pieces, each serialised once however many see it.
 
 pub mod code;
@@ -22,6 +23,7 @@ pub mod player;
 pub mod role;
 pub mod server;
 pub mod trace;
+pub mod version;
 
 #[cfg(test)]
 mod golden;

@@ -12,6 +12,7 @@ use protocol::TraceParent;
 use protocol::decide::{AI_LINK_PATH, Decide, ToAi, ToNode};
 use protocol::frame;
 use protocol::limit::MAX_LINK_FRAME_BYTES;
+use protocol::version::{Peer, VERSION, VERSION_HEADER};
 use rand::RngExt;
 use registry::NodeId;
 use tokio::net::TcpStream;
@@ -54,10 +55,10 @@ impl Dialler {
         while !until.is_cancelled() {
             let ended = match until.run_until_cancelled(self.dial(address)).await {
                 None => return,
-                Some(Ok(socket)) => {
+                Some(Ok((peer, socket))) => {
                     tracing::info!(%node, address, "link to game node up");
                     reached = true;
-                    self.answer(socket, &until).await
+                    self.answer(peer, socket, &until).await
                 }
                 Some(Err(error)) => Err(error),
             };
@@ -71,19 +72,21 @@ impl Dialler {
         }
     }
 
-    async fn dial(&self, address: &str) -> Result<Socket, Error> {
+    async fn dial(&self, address: &str) -> Result<(Peer, Socket), Error> {
         let mut request = format!("ws://{address}{AI_LINK_PATH}").into_client_request()?;
         if !self.secret.is_empty() {
             let mut bearer = HeaderValue::try_from(format!("Bearer {}", self.secret.reveal()))?;
             bearer.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, bearer);
         }
+        let own = HeaderValue::from(VERSION);
+        request.headers_mut().insert(VERSION_HEADER, own);
         let limits = WebSocketConfig::default()
             .read_buffer_size(16 * 1024)
             .max_message_size(Some(MAX_LINK_FRAME_BYTES))
             .max_frame_size(Some(MAX_LINK_FRAME_BYTES));
         let dialling = tokio_tungstenite::connect_async_with_config(request, Some(limits), true);
-        let (mut socket, _) = tokio::time::timeout(DIAL_TIMEOUT, dialling)
+        let (mut socket, response) = tokio::time::timeout(DIAL_TIMEOUT, dialling)
             .await
             .map_err(|_| timed_out("no answer"))??;
         let hello = ToNode::Hello {
@@ -91,11 +94,17 @@ impl Dialler {
             incarnation: self.incarnation,
         };
         socket.send(message(&hello)).await?;
-        Ok(socket)
+        let version = response.headers().get(VERSION_HEADER);
+        Ok((Peer::of(version.map(HeaderValue::as_bytes)), socket))
     }
 
     /// Answers until the connection ends (an error), or until told to stop with nothing under way.
-    async fn answer(&self, mut socket: Socket, until: &CancellationToken) -> Result<(), Error> {
+    async fn answer(
+        &self,
+        peer: Peer,
+        mut socket: Socket,
+        until: &CancellationToken,
+    ) -> Result<(), Error> {
         let mut deciding: FuturesUnordered<Deciding> = FuturesUnordered::new();
         loop {
             if until.is_cancelled() && deciding.is_empty() {
@@ -106,8 +115,9 @@ impl Dialler {
                     let frame = frame.map_err(|_| timed_out("silent for too long"))?;
                     match frame.ok_or(Error::ConnectionClosed)?? {
                         Message::Binary(bytes) => {
-                            let asked = frame::decode(&bytes).map_err(|error| Error::Io(std::io::Error::other(error)))?;
-                            match self.take(asked, until) {
+                            // Nothing, during an upgrade: the game node asks somebody else.
+                            let asked = peer.read(&bytes).map_err(|error| Error::Io(std::io::Error::other(error)))?;
+                            match asked.and_then(|asked| self.take(asked, until)) {
                                 Some(Reply::Now(reply)) => socket.send(message(&reply)).await?,
                                 Some(Reply::Later(decision)) => deciding.push(decision),
                                 None => {}

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use axum::extract::ws::Message;
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
-use protocol::frame::{InvalidFrame, decode, encode};
+use protocol::frame::{InvalidFrame, encode};
+use protocol::version::Peer;
 use protocol::{decide, link as gateway};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,8 +53,13 @@ impl<S> Socket for S where
 {
 }
 
-pub(crate) async fn gateway(link: LinkId, mut socket: impl Socket, inbox: mpsc::Sender<FromLink>) {
-    let hello = timeout(HELLO_WITHIN, receive(&mut socket))
+pub(crate) async fn gateway(
+    link: LinkId,
+    peer: Peer,
+    mut socket: impl Socket,
+    inbox: mpsc::Sender<FromLink>,
+) {
+    let hello = timeout(HELLO_WITHIN, receive(peer, &mut socket))
         .await
         .unwrap_or(Err(End::Silent));
     let name = match hello {
@@ -72,7 +78,7 @@ pub(crate) async fn gateway(link: LinkId, mut socket: impl Socket, inbox: mpsc::
     }
     let (sink, stream) = socket.split();
     let end = tokio::select! {
-        end = read(stream, &inbox, |message| FromLink::gateway(link, message)) => end,
+        end = read(peer, stream, &inbox, |message| FromLink::gateway(link, message)) => end,
         end = write(sink, waiting, None::<fn(u64) -> gateway::ToGateway>) => end,
         () = cut.cancelled() => End::Slow,
     };
@@ -81,8 +87,13 @@ pub(crate) async fn gateway(link: LinkId, mut socket: impl Socket, inbox: mpsc::
     let _driver_gone = inbox.send(FromLink::GatewayDown { link }).await;
 }
 
-pub(super) async fn ai(link: LinkId, mut socket: impl Socket, inbox: mpsc::Sender<FromLink>) {
-    let hello = timeout(HELLO_WITHIN, receive(&mut socket))
+pub(super) async fn ai(
+    link: LinkId,
+    peer: Peer,
+    mut socket: impl Socket,
+    inbox: mpsc::Sender<FromLink>,
+) {
+    let hello = timeout(HELLO_WITHIN, receive(peer, &mut socket))
         .await
         .unwrap_or(Err(End::Silent));
     let name = match hello {
@@ -104,7 +115,7 @@ pub(super) async fn ai(link: LinkId, mut socket: impl Socket, inbox: mpsc::Sende
     }
     let (sink, stream) = socket.split();
     let end = tokio::select! {
-        end = read(stream, &inbox, |message| FromLink::Ai { link, message }) => end,
+        end = read(peer, stream, &inbox, |message| FromLink::Ai { link, message }) => end,
         end = write(sink, waiting, Some(|nonce| decide::ToAi::Ping { nonce })) => end,
         () = cut.cancelled() => End::Slow,
     };
@@ -114,22 +125,26 @@ pub(super) async fn ai(link: LinkId, mut socket: impl Socket, inbox: mpsc::Sende
 
 fn not_greeted(link: LinkId, end: Option<End>) {
     let why = end.unwrap_or(End::NoHello);
-    // Somebody with the secret who is none of ours, or of another version.
+    // Somebody with the secret who is none of ours.
     warn!(link = link.0, %why, "a link said no hello");
 }
 
 fn ended(name: &str, end: &End) {
     match end {
         End::Closed | End::Socket(_) => debug!(peer = name, why = %end, "a link has ended"),
-        // The other end hangs, is too slow, or of another version.
+        // The other end hangs, is too slow, or none of ours.
         _ => warn!(peer = name, why = %end, "a link was ended"),
     }
 }
 
-async fn receive<T: DeserializeOwned>(socket: &mut impl Socket) -> Result<T, End> {
+async fn receive<T: DeserializeOwned>(peer: Peer, socket: &mut impl Socket) -> Result<T, End> {
     loop {
         match socket.next().await.ok_or(End::Closed)?? {
-            Message::Binary(bytes) => return Ok(decode(&bytes)?),
+            Message::Binary(bytes) => {
+                if let Some(message) = peer.read(&bytes)? {
+                    return Ok(message);
+                }
+            }
             Message::Close(_) => return Err(End::Closed),
             Message::Text(_) => return Err(End::NoHello),
             Message::Ping(_) | Message::Pong(_) => {}
@@ -138,6 +153,7 @@ async fn receive<T: DeserializeOwned>(socket: &mut impl Socket) -> Result<T, End
 }
 
 async fn read<T: DeserializeOwned>(
+    peer: Peer,
     mut stream: impl Stream<Item = Result<Message, axum::Error>> + Unpin,
     inbox: &mpsc::Sender<FromLink>,
     told: impl Fn(T) -> FromLink,
@@ -152,12 +168,14 @@ async fn read<T: DeserializeOwned>(
         let Message::Binary(bytes) = frame else {
             continue;
         };
-        match decode(&bytes) {
-            Ok(message) => {
+        match peer.read(&bytes) {
+            Ok(Some(message)) => {
                 if inbox.send(told(message)).await.is_err() {
                     return End::Closed;
                 }
             }
+            // During an upgrade.
+            Ok(None) => debug!("skipped what only a newer version knows"),
             Err(error) => return error.into(),
         }
     }

@@ -1,5 +1,6 @@
 //! A game node that does what the test tells it to. Only claims it answers by itself, as a real
-//! one would, through the registry.
+//! one would, through the registry. It is of a newer version than the gateway, and says something
+//! of its own first: in no test may that end a link.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use protocol::frame::{decode, encode};
@@ -19,6 +20,7 @@ use protocol::link::{
 };
 use protocol::parts::{Fragment, SharedParts};
 use protocol::server::LoadLevel;
+use protocol::version::{VERSION, VERSION_HEADER};
 use protocol::{ConnectionId, ErrorCode, LobbyCode};
 use registry::{
     Born, Create, Delete, Epoch, Incarnation, Lifetime, Membership, NodeId, Owner, Presence,
@@ -376,7 +378,10 @@ async fn upgrade(
     if bearer != Some(format!("Bearer {SECRET}").into_bytes()) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
-    upgrade.on_upgrade(move |socket| carry(shared, socket))
+    let mut response = upgrade.on_upgrade(move |socket| carry(shared, socket));
+    let newer = HeaderValue::from(VERSION + 1);
+    response.headers_mut().insert(VERSION_HEADER, newer);
+    response
 }
 
 async fn carry(shared: Arc<Shared>, mut socket: WebSocket) {
@@ -388,6 +393,8 @@ async fn carry(shared: Arc<Shared>, mut socket: WebSocket) {
         links.len() - 1
     };
     let mut everybody = shared.everybody.subscribe();
+    let unknown = encode(&json!({ "forecast": { "weather": "fair" } }));
+    let _gone = socket.send(Message::Binary(unknown.into())).await;
     loop {
         tokio::select! {
             message = queue.recv() => send(&mut socket, message.unwrap()).await,
