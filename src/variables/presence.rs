@@ -11,7 +11,7 @@ use super::{Misconfigured, positive_duration};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Registry and links")]
 pub(crate) struct PresenceVariables {
-    /// redis://, rediss://, or redis+sentinel://host:26379,host/master; needed by a single role
+    /// redis://, redis+sentinel://host:26379,host/master, or either with rediss (TLS); needed by a single role
     /// [default: none, the registry of this process]
     #[arg(long, env)]
     pub(crate) redis_url: Option<Secret>,

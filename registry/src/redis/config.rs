@@ -10,7 +10,7 @@ use crate::{Lifetimes, RegistryError};
 #[derive(Clone)]
 pub struct RedisConfig {
     /// `redis://`, `rediss://`, or `redis+sentinel://[user:password@]host:26379,host/master[/db]`
-    /// (user and password are Redis', not the sentinels').
+    /// (user and password are Redis', not the sentinels'); `rediss+sentinel://`: TLS to both.
     pub url: String,
     /// Begins every key and channel.
     pub key_prefix: String,
@@ -55,19 +55,26 @@ pub(super) struct Sentinels {
     pub(super) username: Option<String>,
     pub(super) password: Option<String>,
     pub(super) database: i64,
+    /// TLS, to the sentinels and to Redis.
+    pub(super) encrypted: bool,
 }
 
-const SENTINEL_SCHEME: &str = "redis+sentinel://";
+/// Each with whether it means TLS.
+const SENTINEL_SCHEMES: [(&str, bool); 2] =
+    [("redis+sentinel://", false), ("rediss+sentinel://", true)];
 const SENTINEL_PORT: u16 = 26379;
 
 impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, RegistryError> {
-        if let Some(rest) = url.strip_prefix(SENTINEL_SCHEME) {
-            return Sentinels::parse(rest).map(Self::Sentinels).map_err(invalid);
+        for (scheme, encrypted) in SENTINEL_SCHEMES {
+            if let Some(rest) = url.strip_prefix(scheme) {
+                let sentinels = Sentinels::parse(rest, encrypted);
+                return sentinels.map(Self::Sentinels).map_err(invalid);
+            }
         }
         if !url.starts_with("redis://") && !url.starts_with("rediss://") {
             return Err(invalid(
-                "begins with redis://, rediss:// or redis+sentinel://",
+                "begins with redis://, rediss://, redis+sentinel:// or rediss+sentinel://",
             ));
         }
         let info = url
@@ -77,12 +84,15 @@ impl Address {
     }
 
     pub(super) fn needs_tls(&self) -> bool {
-        matches!(self, Self::Server(info) if matches!(info.addr(), ConnectionAddr::TcpTls { .. }))
+        match self {
+            Self::Server(info) => matches!(info.addr(), ConnectionAddr::TcpTls { .. }),
+            Self::Sentinels(sentinels) => sentinels.encrypted,
+        }
     }
 }
 
 impl Sentinels {
-    fn parse(rest: &str) -> Result<Self, &'static str> {
+    fn parse(rest: &str, encrypted: bool) -> Result<Self, &'static str> {
         let (credentials, rest) = match rest.rsplit_once('@') {
             Some((credentials, rest)) => (Some(credentials), rest),
             None => (None, rest),
@@ -111,6 +121,7 @@ impl Sentinels {
             username: username.map(str::to_owned),
             password: password.map(str::to_owned),
             database,
+            encrypted,
         })
     }
 }
@@ -163,6 +174,7 @@ mod tests {
             username: None,
             password: None,
             database: 0,
+            encrypted: false,
         };
         assert_eq!(
             sentinels("redis+sentinel://one:26379,[::1]:5000,three/main"),
@@ -195,12 +207,19 @@ mod tests {
     }
 
     #[test]
-    fn servers_with_and_without_tls() {
+    fn with_and_without_tls() {
         assert!(
             !Address::parse("redis://127.0.0.1:6380/1")
                 .expect("valid")
                 .needs_tls()
         );
         assert!(Address::parse("rediss://host").expect("valid").needs_tls());
+        for (url, encrypted) in [
+            ("redis+sentinel://one/main", false),
+            ("rediss+sentinel://one/main", true),
+        ] {
+            assert_eq!(sentinels(url).encrypted, encrypted);
+            assert_eq!(Address::parse(url).expect("valid").needs_tls(), encrypted);
+        }
     }
 }

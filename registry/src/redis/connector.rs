@@ -13,7 +13,7 @@ use redis::io::tcp::{TcpSettings, socket2};
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ErrorKind, ProtocolVersion, RedisError,
-    ServerErrorKind,
+    ServerErrorKind, TlsMode,
 };
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -145,9 +145,18 @@ fn tcp_settings() -> TcpSettings {
 /// One a sentinel.
 fn sentinel_clients(sentinels: &Sentinels) -> Result<Vec<Mutex<SentinelClient>>, RedisError> {
     let client = |(host, port): &(String, u16)| {
-        let host = [ConnectionAddr::Tcp(host.clone(), *port)];
+        let host = if sentinels.encrypted {
+            ConnectionAddr::TcpTls {
+                host: host.clone(),
+                port: *port,
+                insecure: false,
+                tls_params: None,
+            }
+        } else {
+            ConnectionAddr::Tcp(host.clone(), *port)
+        };
         let mut builder =
-            SentinelClientBuilder::new(host, &sentinels.master, SentinelServerType::Master)?
+            SentinelClientBuilder::new([host], &sentinels.master, SentinelServerType::Master)?
                 .set_client_to_redis_tcp_settings(tcp_settings())
                 .set_client_to_redis_protocol(ProtocolVersion::RESP2)
                 .set_client_to_redis_db(sentinels.database)
@@ -157,6 +166,9 @@ fn sentinel_clients(sentinels: &Sentinels) -> Result<Vec<Mutex<SentinelClient>>,
         }
         if let Some(password) = &sentinels.password {
             builder = builder.set_client_to_redis_password(password.clone());
+        }
+        if sentinels.encrypted {
+            builder = builder.set_client_to_redis_tls_mode(TlsMode::Secure);
         }
         builder.build().map(Mutex::new)
     };

@@ -32,6 +32,7 @@ async fn every_trouble_heals() {
         sentinel::a_fail_over_heals,
         sentinel::a_silent_sentinel_delays_nothing,
         tls::trusted_and_not,
+        tls::sentinels_and_master,
         lives::a_killed_process_expires,
         lives::a_restart_under_the_same_id_stays,
         lives::a_short_stop_changes_nothing,

@@ -12,7 +12,7 @@ use super::node::Node;
 use super::redis_server::{RedisServer, free_port, spawn};
 use super::world::{commit, create, until};
 
-struct Sentinel {
+pub(crate) struct Sentinel {
     port: u16,
     child: Child,
     _directory: TempDir,
@@ -21,13 +21,19 @@ struct Sentinel {
 impl Sentinel {
     /// Watches one master called `main`, and takes it for down after a second.
     fn start(master: u16) -> Self {
+        Self::start_with(master, "")
+    }
+
+    /// The same, with further lines for its file.
+    pub(crate) fn start_with(master: u16, settings: &str) -> Self {
         let port = free_port();
         let directory = TempDir::new().expect("a writable directory");
         let file = directory.path().join("sentinel.conf");
         let config = format!(
             "sentinel monitor main 127.0.0.1 {master} 1\n\
              sentinel down-after-milliseconds main 1000\n\
-             sentinel failover-timeout main 5000\n"
+             sentinel failover-timeout main 5000\n\
+             {settings}"
         );
         std::fs::write(&file, config).expect("a writable directory");
         let path = file.to_str().expect("a plain path");
