@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::support::collector::{Collector, Span};
 use crate::support::encryption::Authority;
-use crate::support::eventually;
 use crate::support::fleet::Fleet;
 use crate::support::table::{agree_on, gather, play_to_the_end, refused, start};
+use crate::support::{eventually, http};
 
 /// All that a span may say; a name, a card, a token or a seed is none of it.
 const ATTRIBUTES: [&str; 8] = [
@@ -49,7 +49,7 @@ async fn a_move_is_one_trace_from_the_frame_to_what_everybody_sees() {
         "a whole move, an AI's, and a refusal have come",
         async || {
             let spans = collector.spans();
-            let all = whole_move(&spans, &code.to_string())
+            let all = whole_move(&spans, &code.to_string(), "game-")
                 && spans
                     .iter()
                     .any(|span| carries_out_a_decision(&spans, span))
@@ -78,8 +78,33 @@ async fn a_move_is_one_trace_from_the_frame_to_what_everybody_sees() {
     a_refusal_is_logged_with_its_trace(&fleet, &spans);
 }
 
-/// Whether some move of the player's has been seen on its whole way, up to the question that it led to.
-fn whole_move(spans: &[Span], code: &str) -> bool {
+/// The gateway follows the table, and so do its traces.
+#[tokio::test]
+async fn a_move_is_one_trace_at_the_tables_next_owner_too() {
+    let collector = Collector::over_grpc().await;
+    let variables = collector.variables("grpc");
+    let mut fleet = Fleet::over_redis(&borrowed(&variables)).await;
+    let (mut players, code) = gather(&fleet.url(), 1, 2).await;
+    agree_on(&mut players[0], json!({"length": "short"})).await;
+    start(&mut players).await;
+    let path = format!("/lobbies/{code}");
+    let lobby = http::get_json(fleet.operations(), &path).await.unwrap();
+    // In the order in which the fleet has started them.
+    let (place, next) = match lobby["owner"].as_str().unwrap() {
+        "game-1" => (1, "game-2"),
+        _ => (2, "game-1"),
+    };
+    fleet.end(place).await;
+    play_to_the_end(&mut players).await;
+    eventually("a whole move at the next owner has come", async || {
+        whole_move(&collector.spans(), &code.to_string(), next).then_some(())
+    })
+    .await;
+}
+
+/// Whether some move of the player's has been seen on its whole way, through a node whose name begins so, up to the
+/// question that it led to.
+fn whole_move(spans: &[Span], code: &str, node: &str) -> bool {
     let named = |name: &'static str| spans.iter().filter(move |span| span.name == name);
     named("ai.decide").any(|decide| {
         let way = [
@@ -109,7 +134,9 @@ fn whole_move(spans: &[Span], code: &str) -> bool {
         assert!(child.parent.is_empty(), "it begins with the frame");
         assert_eq!(step.attributes["wizard.lobby"], code);
         assert_eq!(step.attributes["wizard.seat"], "0");
-        assert!(step.attributes["wizard.node"].starts_with("game-"));
+        if !step.attributes["wizard.node"].starts_with(node) {
+            return false;
+        }
         assert!(decide.attributes["wizard.node"] == "ai");
         assert_eq!(
             step.attributes["wizard.connection"],
