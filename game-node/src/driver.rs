@@ -16,6 +16,7 @@ mod doubts;
 mod faults;
 mod gateways;
 mod handover;
+mod moves;
 mod probe;
 mod questions;
 mod spans;
@@ -48,6 +49,7 @@ use self::claims::Claims;
 use self::creation::Creations;
 use self::gateways::Gateways;
 use self::handover::Handovers;
+pub(crate) use self::moves::Moves;
 pub(crate) use self::spans::on_link;
 use self::table::{Outgoing, Table};
 use self::upkeep::Rounds;
@@ -124,13 +126,6 @@ enum Finished {
     Nothing,
 }
 
-/// Lobbies that have changed their owner, since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) handed_over: u64,
-    pub(crate) taken_over: u64,
-}
-
 /// Shown by the lobby thread itself, once a second, that it runs.
 pub(crate) struct Alive {
     /// For the registry, which else says `stalled`.
@@ -160,7 +155,8 @@ pub(crate) struct Driver {
     creations: Creations,
     claims: Claims,
     handovers: Handovers,
-    counts: Counts,
+    handed_over: Moves,
+    taken_over: Moves,
     /// Sum over all tables.
     census: Census,
     surroundings: Surroundings,
@@ -219,7 +215,8 @@ impl Driver {
             creations: Creations::default(),
             claims: Claims::default(),
             handovers: Handovers::default(),
-            counts: Counts::default(),
+            handed_over: Moves::default(),
+            taken_over: Moves::default(),
             census: Census::default(),
             surroundings: Surroundings::default(),
             others_accept_games: false,

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use chassis::operations::HealthFields;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::ai::Counters;
-use crate::driver::Counts;
+use crate::driver::Moves;
 use crate::load::Load;
 use crate::lobby::Census;
 
@@ -14,13 +14,14 @@ use crate::lobby::Census;
 #[derive(Debug, Default)]
 pub(crate) struct HealthCell(Mutex<Snapshot>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) lobbies: usize,
     pub(crate) census: Census,
     pub(crate) load: Load,
     pub(crate) accepting_games: bool,
-    pub(crate) counts: Counts,
+    pub(crate) handed_over: Moves,
+    pub(crate) taken_over: Moves,
     pub(crate) is_suspended: bool,
     pub(crate) uncommitted: u32,
     /// AI links, open breakers among them, waiting requests.
@@ -34,7 +35,11 @@ impl HealthCell {
     }
 
     pub(crate) fn fields(&self) -> HealthFields {
-        let now = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let (links, open_breakers, waiting) = now.ai_links;
         let ai = now.ai_counters;
         let sample = now.load.sample;
@@ -50,8 +55,10 @@ impl HealthCell {
             "accepting_games": now.accepting_games,
             "suspended": now.is_suspended,
             "uncommitted": now.uncommitted,
-            "handed_over": now.counts.handed_over,
-            "taken_over": now.counts.taken_over,
+            "handed_over": now.handed_over.lobbies(),
+            "hand_overs": by_reason(&now.handed_over),
+            "taken_over": now.taken_over.lobbies(),
+            "take_overs": by_reason(&now.taken_over),
             "ai_available": links > 0,
             "ai": {
                 "links": links,
@@ -70,4 +77,14 @@ impl HealthCell {
             _ => unreachable!("written as an object above"),
         }
     }
+}
+
+/// How many lobbies moved for each reason, and the longest that one took.
+fn by_reason(moves: &Moves) -> Map<String, Value> {
+    let told = moves.by_reason().map(|(why, tally)| {
+        let longest_ms = chassis::clock::milliseconds(tally.longest);
+        let told = json!({ "lobbies": tally.lobbies, "longest_ms": longest_ms });
+        (why.to_owned(), told)
+    });
+    told.collect()
 }

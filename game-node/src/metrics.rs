@@ -21,6 +21,8 @@ pub(crate) struct Metrics {
     people: UpDownCounter<i64>,
     links: UpDownCounter<i64>,
     accepting: UpDownCounter<i64>,
+    suspended: UpDownCounter<i64>,
+    uncommitted: UpDownCounter<i64>,
     /// What was told last.
     population: Population,
 }
@@ -39,6 +41,10 @@ pub(crate) struct Population {
     pub(crate) gateways: i64,
     pub(crate) ai_nodes: i64,
     pub(crate) accepting_games: bool,
+    /// Nothing new is shown.
+    pub(crate) suspended: bool,
+    /// Lobbies that go on unsaved.
+    pub(crate) uncommitted: i64,
 }
 
 impl Metrics {
@@ -99,6 +105,16 @@ impl Metrics {
                 "{node}",
                 "1 while this node takes new games",
             ),
+            suspended: number(
+                "game.node.suspended",
+                "{node}",
+                "1 while this node shows nothing new because it can't save",
+            ),
+            uncommitted: number(
+                "game.lobby.uncommitted",
+                "{lobby}",
+                "Lobbies that go on without being saved",
+            ),
             population: Population::default(),
         }
     }
@@ -150,17 +166,21 @@ impl Metrics {
         links("ai", before.ai_nodes, now.ai_nodes);
         let accepting = i64::from(now.accepting_games) - i64::from(before.accepting_games);
         self.accepting.add(accepting, &[]);
+        let suspended = i64::from(now.suspended) - i64::from(before.suspended);
+        self.suspended.add(suspended, &[]);
+        self.uncommitted
+            .add(now.uncommitted - before.uncommitted, &[]);
     }
 
     /// A lobby was released for others to take.
-    pub(crate) fn handed_over(&self, took: Duration, drains: bool) {
-        let reason = if drains { "drain" } else { "start" };
-        let reason = KeyValue::new("game.handover.reason", reason);
+    pub(crate) fn handed_over(&self, took: Duration, why: &'static str) {
+        let reason = KeyValue::new("game.handover.reason", why);
         self.handover.record(took.as_secs_f64(), &[reason]);
     }
 
     /// A lobby was taken over.
-    pub(crate) fn taken_over(&self, took: Duration) {
-        self.takeover.record(took.as_secs_f64(), &[]);
+    pub(crate) fn taken_over(&self, took: Duration, why: &'static str) {
+        let reason = KeyValue::new("game.takeover.reason", why);
+        self.takeover.record(took.as_secs_f64(), &[reason]);
     }
 }

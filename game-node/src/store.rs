@@ -73,6 +73,11 @@ impl Store {
         &self.owner
     }
 
+    /// The registry's clock, in epoch ms; 0 before it has answered once.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.registry.now_ms().unwrap_or_default()
+    }
+
     /// A commit of this owner.
     pub(crate) fn commit(
         &self,

@@ -6,11 +6,10 @@ use std::time::Duration;
 use chassis::metrics::{BYTES, LONG_SECONDS};
 use opentelemetry::metrics::{Counter, Histogram, UpDownCounter};
 use opentelemetry::{KeyValue, global};
-use protocol::link::Claimed;
+use protocol::link::{Claimed, Why};
 use protocol::{CloseCode, ErrorCode};
 
 use crate::links::Links;
-use crate::routes::Why;
 use crate::session::Whereabouts;
 
 /// The instruments of one gateway. Clones share them.

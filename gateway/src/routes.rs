@@ -28,7 +28,7 @@ use crate::session::Whereabouts;
 use caution::{Caution, RegistryView};
 use resolver::Resolver;
 
-pub(crate) use judge::{SILENT_AFTER, Why};
+pub(crate) use judge::SILENT_AFTER;
 pub(crate) use order::Claimant;
 
 /// Claims that are asked for at once: a node that dies must not make the next one stall.

@@ -21,7 +21,7 @@ use crate::player::SetOptions;
 use crate::server::LoadLevel;
 use crate::trace::TraceParent;
 
-pub use custody::{Claim, Claimed, Handed, Known, KnownPerson, Question, Sight};
+pub use custody::{Claim, Claimed, Handed, Known, KnownPerson, Question, Sight, Why};
 
 /// Where a gateway dials a game node.
 pub const GATEWAY_LINK_PATH: &str = "/link/gateway";

@@ -35,7 +35,7 @@ pub use lobby::{
     Record, Release, Released, Touch, Touched,
 };
 pub use presence::{
-    Event, Events, LeftReason, Load, Membership, Observer, Presence, PresenceChecks,
+    Event, Events, LeftReason, Load, Membership, Moved, Observer, Presence, PresenceChecks,
     PresenceConfig, Servers, State,
 };
 

@@ -62,6 +62,12 @@ pub struct Presence {
     pub handed_over: u64,
     /// Lobbies taken over since the start.
     pub taken_over: u64,
+    /// Of those handed to others, the last that went together.
+    #[serde(default)]
+    pub last_handed_over: Option<Moved>,
+    /// Of those taken over, the last that came together.
+    #[serde(default)]
+    pub last_taken_over: Option<Moved>,
     /// When this run wrote its first heartbeat; 0 until then. Later means newer.
     pub started_at: u64,
     /// Its last heartbeat.
@@ -95,6 +101,8 @@ impl Presence {
             uncommitted: 0,
             handed_over: 0,
             taken_over: 0,
+            last_handed_over: None,
+            last_taken_over: None,
             started_at: 0,
             last_seen: 0,
         }
@@ -122,10 +130,26 @@ impl Presence {
                 presence.verified,
                 presence.why.clone(),
                 presence.address.clone(),
+                // Those that follow soon after can wait.
+                presence.last_handed_over.as_ref().map(|moved| moved.at),
+                presence.last_taken_over.as_ref().map(|moved| moved.at),
             )
         };
         news(self) != news(before)
     }
+}
+
+/// Lobbies that have changed their owner for the same reason, each soon after the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// When the first of them did.
+    pub at: u64,
+    /// In one word.
+    pub why: String,
+    /// How many.
+    pub lobbies: u32,
+    /// The longest that one of them took, in ms.
+    pub longest_ms: u64,
 }
 
 /// Where a process is in its life.

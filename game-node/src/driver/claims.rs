@@ -4,11 +4,11 @@
 //! one code wait for one answer of the registry.
 
 use std::collections::{HashMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use protocol::LobbyCode;
-use protocol::link::{Claim, Claimed, ToGateway};
+use protocol::link::{Claim, Claimed, ToGateway, Why};
 use registry::{Born, Epoch, RegistryError, Release, Seq};
 use tracing::{debug, error, info};
 
@@ -23,6 +23,9 @@ const MAX_AT_ONCE: usize = 32;
 /// Requests that wait: some gateways' worth, each with [`MAX_AT_ONCE`] at most. Whoever is beyond
 /// asks again.
 const MAX_WANTED: usize = 1024;
+
+/// The reason, for operators, where the record names this node, which does not hold the lobby: it was lost on the way.
+const OWN: &str = "own";
 
 /// Requests of gateways, oldest first, and what is at the registry for them.
 #[derive(Default)]
@@ -221,13 +224,13 @@ impl Driver {
         let table = Table::taken_over(lobby, born, saved, seq.0, doubt, at);
         self.tables.insert(code, table);
         self.step(code, Input::Wake(chance::draw()));
-        let duration = since.map_or(std::time::Duration::ZERO, |since| {
-            at.saturating_duration_since(since)
-        });
-        self.counts.taken_over += 1;
-        self.metrics.taken_over(duration);
+        let here = since.map_or(Duration::ZERO, |since| at.saturating_duration_since(since));
+        let why = claim.why.map_or(OWN, Why::as_str);
+        self.metrics.taken_over(here, why);
+        let duration = here + Duration::from_millis(claim.searched_ms);
+        self.taken_over.add(at, self.store.now_ms(), why, duration);
         let milliseconds = chassis::clock::milliseconds(duration);
-        info!(%code, milliseconds, handed = claim.handed.is_some(), "took a lobby over");
+        info!(%code, milliseconds, why, handed = claim.handed.is_some(), "took a lobby over");
         Claimed::Owned { epoch: epoch.0 }
     }
 

@@ -105,9 +105,10 @@ impl Driver {
             _ if is_stale => self.keep(code),
             Released::Ok => {
                 info!(%code, "handed a lobby over");
-                self.counts.handed_over += 1;
-                let took = now().saturating_duration_since(begun);
-                self.metrics.handed_over(took, self.is_draining());
+                let (at, why) = (now(), if self.is_draining() { "drain" } else { "start" });
+                let took = at.saturating_duration_since(begun);
+                self.handed_over.add(at, self.store.now_ms(), why, took);
+                self.metrics.handed_over(took, why);
                 self.part_with(code);
             }
             Released::Relieved => self.relieved(code),

@@ -160,8 +160,10 @@ impl Driver {
             own.active_games = census.active_games;
             own.load = self.load.registry_level();
             own.accepting_games = accepting_games;
-            own.handed_over = self.counts.handed_over;
-            own.taken_over = self.counts.taken_over;
+            own.handed_over = self.handed_over.lobbies();
+            own.taken_over = self.taken_over.lobbies();
+            own.last_handed_over = self.handed_over.last().cloned();
+            own.last_taken_over = self.taken_over.last().cloned();
             own.suspended = if is_suspended { own.lobbies } else { 0 };
             own.uncommitted = uncommitted;
         });
@@ -170,7 +172,8 @@ impl Driver {
             census,
             load: self.load,
             accepting_games,
-            counts: self.counts,
+            handed_over: self.handed_over.clone(),
+            taken_over: self.taken_over.clone(),
             is_suspended,
             uncommitted,
             ai_links: self.bridge.load(),
@@ -199,6 +202,8 @@ impl Driver {
             gateways: i64::try_from(self.gateways.count()).unwrap_or(i64::MAX),
             ai_nodes: i64::try_from(ai_nodes).unwrap_or(i64::MAX),
             accepting_games: self.standing.accepting_games,
+            suspended: self.is_suspended(),
+            uncommitted: i64::try_from(self.uncommitted()).unwrap_or(i64::MAX),
         }
     }
 

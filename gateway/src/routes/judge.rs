@@ -8,6 +8,7 @@
 
 use std::time::{Duration, Instant};
 
+use protocol::link::Why;
 use registry::Incarnation;
 
 use crate::links::Standing;
@@ -71,34 +72,6 @@ pub(crate) enum Verdict {
     /// The owner lives, and only this gateway can't reach it: its players shall come back through
     /// another.
     Alone,
-}
-
-/// Why an owner is relieved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Why {
-    /// It gave the lobby up.
-    Released,
-    /// It can't commit, and has asked to be relieved.
-    HandedOver,
-    /// Its process is gone.
-    Dead,
-    /// A later run of that node answers.
-    Restarted,
-    /// Nothing was heard of it, over the link or through the registry.
-    Silent,
-}
-
-impl Why {
-    /// For logs and metrics.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Released => "released",
-            Self::HandedOver => "handed_over",
-            Self::Dead => "dead",
-            Self::Restarted => "restarted",
-            Self::Silent => "silent",
-        }
-    }
 }
 
 /// Judges the owner that the record names.

@@ -12,7 +12,7 @@ use crate::event::{ReplacedBy, TableEvent};
 use crate::id::{ConnectionId, LobbyCode, PlayerId, Token, TokenHash};
 use crate::link::{
     Ask, Claim, Claimed, Handed, InspectedSeat, Inspection, Known, KnownPerson, Outcome, Parting,
-    Person, Question, Receiver, Request, Show, Sight, ToGateway, ToNode,
+    Person, Question, Receiver, Request, Show, Sight, ToGateway, ToNode, Why,
 };
 use crate::lobby::{AiLevel, LobbyStatus, LobbyView, PlayerView, Reaction};
 use crate::name::PlayerName;
@@ -200,6 +200,8 @@ pub(super) fn gateway_to_node() -> Vec<(&'static str, ToNode)> {
                     epoch: 1_764_460_800_000,
                     seq: 1_764_460_800_042,
                     handed: Some(handed()),
+                    why: Some(Why::HandedOver),
+                    searched_ms: 5_200,
                 },
             },
         ),

@@ -25,6 +25,41 @@ pub struct Claim {
     pub seq: u64,
     /// What a suspended owner has handed over.
     pub handed: Option<Handed>,
+    /// Why the owner is relieved; none if it is the owner itself that is asked, or by a gateway of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
+    /// How long the gateway has looked for an owner, in ms.
+    #[serde(default)]
+    pub searched_ms: u64,
+}
+
+/// Why an owner is relieved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It gave the lobby up.
+    Released,
+    /// It can't commit, and has asked to be relieved.
+    HandedOver,
+    /// Its process is gone.
+    Dead,
+    /// A later run of that node answers.
+    Restarted,
+    /// Nothing was heard of it, over the link or through the registry.
+    Silent,
+}
+
+impl Why {
+    /// For logs, metrics and operators.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::HandedOver => "handed_over",
+            Self::Dead => "dead",
+            Self::Restarted => "restarted",
+            Self::Silent => "silent",
+        }
+    }
 }
 
 /// A lobby as an owner hands it over that can't commit.

@@ -18,7 +18,7 @@ use super::known::{self, Row};
 use super::pool::Pool;
 use super::reply::read;
 use crate::backend::{Answer, Subscriber};
-use crate::presence::{Heard, Listing, Message, Presence};
+use crate::presence::{Heard, Listing, Message, Moved, Presence};
 use crate::{Incarnation, NodeId, RegistryError};
 
 /// Messages that wait for the listener; beyond these the subscription is not read on.
@@ -126,6 +126,11 @@ pub(super) fn fields(own: &Presence) -> Vec<(&'static str, String)> {
         ("uncommitted", own.uncommitted.to_string()),
         ("handed_over", own.handed_over.to_string()),
         ("taken_over", own.taken_over.to_string()),
+        (
+            "last_handed_over",
+            moved_text(own.last_handed_over.as_ref()),
+        ),
+        ("last_taken_over", moved_text(own.last_taken_over.as_ref())),
     ]
 }
 
@@ -171,9 +176,22 @@ fn presence(row: &HashMap<String, String>) -> Result<Presence, String> {
         uncommitted: number(row, "uncommitted")?,
         handed_over: number(row, "handed_over")?,
         taken_over: number(row, "taken_over")?,
+        last_handed_over: moved(row, "last_handed_over"),
+        last_taken_over: moved(row, "last_taken_over"),
         started_at: number(row, "started_at")?,
         last_seen: number(row, "last_seen")?,
     })
+}
+
+fn moved_text(moved: Option<&Moved>) -> String {
+    // Numbers and strings always have a JSON form.
+    let text = moved.and_then(|moved| serde_json::to_string(moved).ok());
+    text.unwrap_or_default()
+}
+
+/// None too if another version tells it otherwise: it is for people to look at.
+fn moved(row: &HashMap<String, String>, field: &str) -> Option<Moved> {
+    serde_json::from_str(row.get(field)?).ok()
 }
 
 fn text(row: &HashMap<String, String>, field: &str) -> String {

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use chassis::clock;
-use protocol::link::{Claim, Claimed, Handed};
+use protocol::link::{Claim, Claimed, Handed, Why};
 use registry::{NodeId, Owner, Record};
 use tracing::info;
 
 use super::{LOOK_AGAIN, Resolver, Step, linked};
-use crate::routes::judge::Why;
 use crate::routes::order::in_order;
 use crate::session::Whereabouts;
 
@@ -55,6 +54,8 @@ impl Resolver {
             epoch: handed.epoch.max(self.needs().shown.0),
             seq: handed.seq.max(self.needs().shown.1),
             handed: Some(handed.clone()),
+            why: None,
+            searched_ms: 0,
         };
         if self.may_claim() {
             self.claim_around(claim, Why::HandedOver).await
@@ -85,6 +86,12 @@ impl Resolver {
             return Some(Step::Again(LOOK_AGAIN));
         }
         let asked_at = clock::now();
+        let searched = asked_at.saturating_duration_since(self.began);
+        let claim = Claim {
+            why: Some(why),
+            searched_ms: clock::milliseconds(searched),
+            ..claim
+        };
         let outcome = gateway.links.claim(node, claim, CLAIM_WITHIN).await;
         let took = clock::now().saturating_duration_since(asked_at);
         gateway.metrics.claimed(why, outcome.as_ref(), took);
@@ -115,6 +122,8 @@ impl Resolver {
             epoch: record.epoch.0.max(shown_epoch),
             seq: record.seq.0.max(shown_seq),
             handed,
+            why: None,
+            searched_ms: 0,
         }
     }
 

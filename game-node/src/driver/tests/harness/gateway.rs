@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use protocol::link::{
     Ask, Claim, Claimed, Handed, Known, Outcome, Parting, Question, Receiver, Request, Show, Sight,
-    ToGateway, ToNode,
+    ToGateway, ToNode, Why,
 };
 use protocol::parts::{WaitingEvents, full_state};
 use protocol::server::LoadLevel;
@@ -139,6 +139,8 @@ impl Gateway {
             epoch: record.epoch.0,
             seq: record.seq.0,
             handed: self.handed.last().map(|(_, handed)| handed.clone()),
+            why: Some(Why::Dead),
+            searched_ms: 600,
         };
         self.says(ToNode::Claim {
             request: self.asked,
