@@ -159,6 +159,8 @@ export function node(id: string, more: Partial<Node> = {}): Node {
     version: '0.1.0',
     suspended: 0,
     uncommitted: 0,
+    last_handed_over: null,
+    last_taken_over: null,
     started_at: Date.now() - 3_600_000,
     last_seen: Date.now() - 1_000,
     link: 'up',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { age } from './age'
 import { Fleet, GONE_SHOWN_MS } from './fleet.svelte'
+import { movesOf } from './moves'
 import type { Node } from './node'
 import { sorted } from './order'
 import { line } from './spark'
@@ -25,6 +26,8 @@ function node(id: string, more: Partial<Node> = {}): Node {
     version: '1',
     suspended: 0,
     uncommitted: 0,
+    last_handed_over: null,
+    last_taken_over: null,
     started_at: NOW - 60_000,
     last_seen: NOW - 1_000,
     link: 'up',
@@ -177,4 +180,19 @@ it('draws a line that ends at the right edge', () => {
   expect(line([], 84, 20)).toBe('')
   expect(line([3], 84, 20)).toBe('M83.0 1.5L83.0 1.5')
   expect(line([0, 10], 84, 20)).toMatch(/^M82\.3 18\.5L83\.0 1\.5$/)
+})
+
+describe('what has become of a node’s lobbies', () => {
+  it('says how many, why and how long, and for ten minutes only', () => {
+    const moved = node('a', {
+      last_taken_over: { at: NOW - 4_000, why: 'dead', lobbies: 33, longest_ms: 1_240 },
+      last_handed_over: { at: NOW - 599_000, why: 'drain', lobbies: 1, longest_ms: 7 },
+    })
+    expect(movesOf(moved, NOW)).toEqual([
+      'took over 33 lobbies 4 s ago in 1.2 s at most: their node is gone',
+      'handed over 1 lobby 9 min ago in 7 ms at most: it was told to leave',
+    ])
+    expect(movesOf(moved, NOW + 1_000)).toHaveLength(1)
+    expect(movesOf(node('b'), NOW)).toEqual([])
+  })
 })

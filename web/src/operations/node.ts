@@ -6,6 +6,9 @@ export type Load = 'normal' | 'busy' | 'overloaded'
 export type Link = 'up' | 'down'
 export type Reason = 'goodbye' | 'expired' | 'replaced'
 
+/** Lobbies that changed their owner together; `at` is of the first of them. */
+export type Moved = { at: number; why: string; lobbies: number; longest_ms: number }
+
 export type Node = {
   id: string
   /** Any word; these three are ours. */
@@ -23,6 +26,9 @@ export type Node = {
   version: string
   suspended: number
   uncommitted: number
+  /** The last that went together, and the last that came together. */
+  last_handed_over: Moved | null
+  last_taken_over: Moved | null
   started_at: number
   last_seen: number
   link: Link | null

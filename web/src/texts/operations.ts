@@ -12,6 +12,20 @@ const reasons: Record<Reason, string> = {
   replaced: 'replaced by a later run',
 }
 
+/** Why lobbies were taken over, and why they were handed over. */
+const whys: Record<string, string> = {
+  dead: 'their node is gone',
+  restarted: 'their node has restarted',
+  silent: 'their node said nothing any more',
+  released: 'their node gave them up',
+  handed_over: 'their node can’t save',
+  own: 'they were this node’s and were not here',
+  drain: 'it was told to leave',
+  start: 'their games start where there is room',
+}
+
+const took = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`)
+
 export const operations = {
   title: 'Wizard operations',
   titleTrouble: (n: number): string => `(${n}) Wizard operations`,
@@ -68,8 +82,14 @@ export const operations = {
     suspended: (n: number): string => `${count(n, 'lobby', 'lobbies')} suspended: can’t be saved`,
     uncommitted: (n: number): string => `${count(n, 'lobby goes', 'lobbies go')} on unsaved`,
     draining: (n: number): string =>
-      n === 0 ? 'leaving' : `leaving once ${count(n, 'lobby', 'lobbies')} ${n === 1 ? 'has' : 'have'} ended`,
+      n === 0 ? 'leaving' : `leaving once ${count(n, 'lobby is', 'lobbies are')} at another node`,
     slowStart: (why: string | null): string => `still not ready: ${why ?? 'its /ready says what is missing'}`,
+  },
+  moved: {
+    takenOver: (n: number, why: string, longest: number, ms: number): string =>
+      `took over ${count(n, 'lobby', 'lobbies')} ${age(ms)} ago in ${took(longest)} at most: ${whys[why] ?? why}`,
+    handedOver: (n: number, why: string, longest: number, ms: number): string =>
+      `handed over ${count(n, 'lobby', 'lobbies')} ${age(ms)} ago in ${took(longest)} at most: ${whys[why] ?? why}`,
   },
   left: (reason: Reason, ms: number): string => `${reasons[reason]} ${age(ms)} ago`,
   timeline: {
@@ -94,8 +114,9 @@ export const operations = {
     game: (lobbies: number): string =>
       lobbies === 0
         ? 'It takes nothing new and leaves at once: no lobby is there.'
-        : `It takes nothing new and leaves when its ${count(lobbies, 'lobby has', 'lobbies have')} ended, at the latest after its DRAIN_TIMEOUT.`,
-    lastGame: 'It is the last game node that is ready: without another one, its tables end.',
+        : `It takes nothing new, hands its ${count(lobbies, 'lobby', 'lobbies')} over to other game nodes, and leaves. Players notice nothing.`,
+    lastGame:
+      'It is the last game node that is ready: its tables are saved, and wait until there is another one.',
     gateway: (players: number): string =>
       `It closes ${count(players, 'connection', 'connections')}; the players come back through another gateway.`,
     gatewayOwn: 'If it is the gateway that shows this page, the page goes with it.',
