@@ -69,7 +69,7 @@ impl Drop for Proxy {
 
 /// One connection, until an end hangs up.
 async fn carry(mut near: TcpStream, to: SocketAddr, mut weather: watch::Receiver<Weather>) {
-    let dialler = near.peer_addr().ok().and_then(process_of);
+    let dialler = dialler_of(&near).await;
     let is_cut = |weather: &Weather| match weather {
         Weather::Cut => true,
         Weather::CutFor(process) => dialler == Some(*process),
@@ -113,6 +113,21 @@ async fn carry(mut near: TcpStream, to: SocketAddr, mut weather: watch::Receiver
         }
     }
 }
+
+/// The kernel's list of sockets is not of one moment: one that is there can be missing from it.
+async fn dialler_of(near: &TcpStream) -> Option<u32> {
+    let address = near.peer_addr().ok()?;
+    for _ in 0..LOOKS {
+        if let Some(process) = process_of(address) {
+            return Some(process);
+        }
+        sleep(BETWEEN_LOOKS).await;
+    }
+    None
+}
+
+const LOOKS: usize = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Which process has the socket with this local address on loopback.
 fn process_of(address: SocketAddr) -> Option<u32> {

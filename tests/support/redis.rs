@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::{eventually, free_address};
@@ -75,6 +75,18 @@ impl Redis {
             (&answer == b"+OK\r\n").then_some(())
         };
         emptied.await.expect("Redis takes a command");
+    }
+
+    /// One field of a hash; none if it is not there, or nobody answers.
+    pub(crate) async fn field(&self, key: &str, field: &str) -> Option<String> {
+        let mut stream = BufReader::new(TcpStream::connect(self.address).await.ok()?);
+        let command = format!("HGET {key} {field}\r\n");
+        stream.write_all(command.as_bytes()).await.ok()?;
+        // Its length, or -1, and itself.
+        let mut lines = stream.lines();
+        let length = lines.next_line().await.ok()??;
+        (length != "$-1").then_some(())?;
+        lines.next_line().await.ok()?
     }
 
     async fn ping(&self) -> Option<()> {

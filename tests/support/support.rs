@@ -6,6 +6,7 @@ pub(crate) mod ai_node;
 pub(crate) mod cgroup;
 pub(crate) mod cold_start;
 pub(crate) mod collector;
+pub(crate) mod deadly;
 pub(crate) mod encryption;
 pub(crate) mod fleet;
 pub(crate) mod http;

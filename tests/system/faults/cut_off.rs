@@ -10,6 +10,8 @@ use crate::support::proxy::{Proxy, Weather};
 use crate::support::table::arrive;
 use crate::support::{eventually, http};
 
+const TAKEN_OVER: Duration = Duration::from_secs(15);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_cut_off_from_redis_lets_its_tables_go() {
     let scale = Scale::read();
@@ -26,7 +28,7 @@ async fn a_node_cut_off_from_redis_lets_its_tables_go() {
     .await;
     go_on(&run, Duration::from_secs(8)).await;
     Pauses::after(&run, at, Duration::from_secs(15))
-        .judge("cut off from Redis, taken over", Duration::from_secs(20));
+        .judge("cut off from Redis, taken over", scale.at_most(TAKEN_OVER));
     way.set(Weather::Clear);
     go_on(&run, Duration::from_secs(6)).await;
     let report = end(run).await;

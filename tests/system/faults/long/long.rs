@@ -3,4 +3,5 @@
 mod emptied;
 mod gateways;
 mod killed;
+mod poisoned;
 mod stopped;

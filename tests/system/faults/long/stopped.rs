@@ -7,6 +7,10 @@ use tokio::time::Instant;
 use crate::faults::scale::Scale;
 use crate::faults::site::{Pauses, Site, end, go_on};
 
+const TAKEN_OVER: Duration = Duration::from_secs(15);
+/// The time for which it stands still, and to say what has happened meanwhile.
+const WAITED_FOR: Duration = Duration::from_secs(4);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_stopped_for_three_seconds_is_waited_for() {
     let scale = Scale::read();
@@ -18,7 +22,7 @@ async fn a_node_stopped_for_three_seconds_is_waited_for() {
     site.nodes[0].signal("CONT");
     go_on(&run, Duration::from_secs(3)).await;
     Pauses::after(&run, at, Duration::from_secs(3))
-        .judge("stopped for 3 s", Duration::from_secs(10));
+        .judge("stopped for 3 s", scale.at_most(WAITED_FOR));
     assert_eq!(site.sum("taken_over").await, 0, "it keeps its tables");
     let report = end(run).await;
     assert_eq!(report.reconnects, 0, "{report}");
@@ -34,7 +38,7 @@ async fn a_node_stopped_for_twenty_seconds_finds_its_tables_taken() {
     go_on(&run, Duration::from_secs(20)).await;
     let taken_over = site.sum("taken_over").await;
     Pauses::after(&run, at, Duration::from_secs(19))
-        .judge("stopped for 20 s, taken over", Duration::from_secs(18));
+        .judge("stopped for 20 s, taken over", scale.at_most(TAKEN_OVER));
     println!("{taken_over} tables were taken over");
     assert!(taken_over > 0, "they were taken over before it woke up");
     site.nodes[0].signal("CONT");
