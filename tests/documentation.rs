@@ -5,6 +5,8 @@
 
 #[path = "documentation/examples.rs"]
 mod examples;
+#[path = "documentation/failures.rs"]
+mod failures;
 #[path = "documentation/files.rs"]
 mod files;
 #[path = "documentation/links.rs"]

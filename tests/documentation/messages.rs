@@ -32,7 +32,10 @@ fn messages() -> BTreeMap<String, String> {
                 .iter()
                 .any(|one| part.as_os_str() == *one)
         });
-        has_extension(path, &["rs"]) && !in_tests && !path.starts_with("loadtest")
+        has_extension(path, &["rs"])
+            && !in_tests
+            && !path.starts_with("loadtest")
+            && !path.starts_with("simulation")
     };
     let mut messages = BTreeMap::new();
     for path in files(is_source) {
