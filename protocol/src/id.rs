@@ -1,11 +1,13 @@
 //! Ids, each a type of its own: what exists is well formed.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// Letters of a lobby code: no 0, O, 1 or I, which people confuse.
@@ -35,8 +37,7 @@ pub enum InvalidId {
 }
 
 /// Six letters that name a lobby; read in any case, written in capitals.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 pub struct LobbyCode([u8; CODE_CHARS]);
 
@@ -58,8 +59,9 @@ impl FromStr for LobbyCode {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        let upper = text.trim().to_ascii_uppercase();
-        let letters: [u8; CODE_CHARS] = upper.as_bytes().try_into().map_err(|_| InvalidId::Code)?;
+        let letters = text.trim().as_bytes().try_into();
+        let mut letters: [u8; CODE_CHARS] = letters.map_err(|_| InvalidId::Code)?;
+        letters.make_ascii_uppercase();
         if letters.iter().all(|letter| CODE_LETTERS.contains(letter)) {
             Ok(Self(letters))
         } else {
@@ -70,8 +72,7 @@ impl FromStr for LobbyCode {
 
 /// A seat's player: a person (12 hexadecimal digits, for as long as their session lives) or an AI seat (`ai-` and 8, new
 /// whenever a seat is converted).
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 pub struct PlayerId(String);
 
@@ -116,8 +117,7 @@ impl FromStr for PlayerId {
 /// The secret by which a person comes back: 24 random bytes in base64url.
 ///
 /// It goes to its player and nowhere else: the registry, logs and traces know its [`TokenHash`] only.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 pub struct Token(String);
 
@@ -156,8 +156,7 @@ impl fmt::Debug for Token {
 }
 
 /// The SHA-256 of a token in 64 hexadecimal digits: names a session, opens none.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenHash(String);
 
 impl TokenHash {
@@ -193,12 +192,6 @@ fn is_lower_hex(text: &str, chars: usize) -> bool {
 
 macro_rules! text_form {
     ($($id:ident),*) => {$(
-        impl From<$id> for String {
-            fn from(id: $id) -> Self {
-                id.as_text().to_owned()
-            }
-        }
-
         impl TryFrom<String> for $id {
             type Error = InvalidId;
 
@@ -206,7 +199,34 @@ macro_rules! text_form {
                 text.parse()
             }
         }
+
+        impl Serialize for $id {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_text())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $id {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(TextForm(PhantomData))
+            }
+        }
     )*};
+}
+
+/// Reads an id from where its text stands: every message on a link has several.
+struct TextForm<T>(PhantomData<T>);
+
+impl<T: FromStr<Err = InvalidId>> Visitor<'_> for TextForm<T> {
+    type Value = T;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
 }
 
 macro_rules! shown_as_text {

@@ -1,5 +1,6 @@
 //! What a player's program may send.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -223,9 +224,9 @@ impl PlayerFrame {
 }
 
 #[derive(Deserialize)]
-struct Head {
-    #[serde(rename = "type")]
-    kind: String,
+struct Head<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
     id: Option<serde_json::Value>,
 }
 
@@ -255,6 +256,11 @@ fn read_message(kind: &str, text: &str) -> Result<PlayerMessage, String> {
 }
 
 fn fields<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_str(text).or_else(|_| fields_by_name(text))
+}
+
+/// Again, for the name of the field that is wrong: keeping the path to each costs as much as reading it.
+fn fields_by_name<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
