@@ -1,37 +1,28 @@
 //! The driver of one player's [`Session`]: feeds it, and does what it says.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
 
 use chassis::trace::{Kind, Span, TraceContext};
 use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::FuturesUnordered;
-use futures_util::{Stream, StreamExt};
 use opentelemetry::KeyValue;
 use protocol::CloseCode;
 use protocol::link::ToNode;
 use protocol::player::{Malformed, PlayerFrame};
 use protocol::server::ServerMessage;
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_tungstenite::tungstenite::{self, Message};
 use tracing::debug;
 
 use crate::address::Origin;
-use crate::chance;
 use crate::config::Config;
 use crate::connections::Registered;
 use crate::gateway::Gateway;
-use crate::outbox::Outbox;
 use crate::routes::Needs;
 use crate::session::{Effect, FloodLimits, Input, Session, SessionConfig};
-use crate::socket::{SharedOutbox, now, to_json};
-use crate::status::Overview;
-
-/// At the end of a gateway its sockets are closed one after the other, so many milliseconds apart
-/// and within the longest: all at once, their players would come back to the others as a herd.
-const STOP_SPACING_MS: u64 = 5;
-const STOP_LONGEST_MS: u64 = 3_000;
+use crate::socket::{Wire, now, to_json};
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,109 +38,149 @@ pub(crate) enum Ending {
 }
 
 /// One player's connection.
-pub(crate) struct Connection<'a> {
+pub(crate) struct Connection<'a, W> {
     gateway: Arc<Gateway>,
     registered: Registered,
     origin: Origin,
     session: Session,
-    overview: watch::Receiver<Arc<Overview>>,
-    outbox: &'a SharedOutbox,
+    wire: &'a mut W,
     /// Answers that are awaited of the registry: a few, since a session asks one thing at a time.
-    errands: FuturesUnordered<BoxFuture<'static, Option<Input>>>,
+    errands: Vec<BoxFuture<'static, Option<Input>>>,
     closing: bool,
     /// Of the message that is being read and acted on.
     receiving: Span,
 }
 
-impl<'a> Connection<'a> {
+impl<'a, W: Wire> Connection<'a, W> {
     pub(crate) fn new(
         gateway: Arc<Gateway>,
         registered: Registered,
         origin: Origin,
-        outbox: &'a SharedOutbox,
+        wire: &'a mut W,
     ) -> Self {
-        let mut overview = gateway.links.overview();
-        let seen = Arc::clone(&overview.borrow_and_update());
+        // Whatever changes from now on is delivered.
+        let overview = Arc::clone(&gateway.links.overview().borrow());
+        if gateway.shutdown.has_begun() {
+            registered.inbox.give(Input::Stop);
+        }
         let config = session_config(&gateway.config);
-        let session = Session::new(now(), registered.id, config, seen);
-        let errands = FuturesUnordered::new();
+        let session = Session::new(now(), registered.id, config, overview);
         Self {
             gateway,
             registered,
             origin,
             session,
-            overview,
-            outbox,
-            errands,
+            wire,
+            errands: Vec::new(),
             closing: false,
             receiving: Span::NONE,
         }
     }
 
     /// Runs until the connection ends.
-    pub(crate) async fn run(
-        &mut self,
-        stream: &mut (impl Stream<Item = Result<Message, tungstenite::Error>> + Unpin),
-    ) -> Ending {
-        let gateway = Arc::clone(&self.gateway);
-        let mut stopping = std::pin::pin!(turn_to_stop(&gateway));
-        let end = self.registered.end.clone();
-        let mut ended = std::pin::pin!(end.cancelled());
-        let mut alarm = Box::pin(sleep_until(Instant::now()));
+    pub(crate) async fn run(&mut self) -> Ending {
+        let mut alarm = pin!(sleep_until(Instant::now()));
         loop {
-            let deadline = self.deadline();
-            // One that is too early does nothing but wake: cheaper than setting it twice a message.
-            if deadline < alarm.deadline() || alarm.is_elapsed() {
-                alarm.as_mut().reset(deadline);
+            match poll_fn(|context| self.poll_next(alarm.as_mut(), context)).await {
+                Ok(input) => self.step(input),
+                Err(ending) => return ending,
             }
-            let input = tokio::select! {
-                frame = stream.next(), if self.session.reads() => match frame {
-                    Some(Ok(message)) => match self.receive(message) {
-                        Some(input) => input,
-                        // The answer to it comes with the end of the stream.
-                        None => continue,
-                    },
-                    Some(Err(tungstenite::Error::Capacity(_))) => {
-                        self.gateway.metrics.closed(CloseCode::TooBig);
-                        self.outbox.change(|outbox| outbox.close(CloseCode::TooBig));
-                        return Ending::TooBig;
-                    }
-                    None => {
-                        self.outbox.change(Outbox::end);
-                        return Ending::Closed;
-                    }
-                    Some(Err(_)) => return Ending::Broken,
-                },
-                Some(input) = self.registered.inbox.recv() => *input,
-                Some(input) = self.errands.next(), if !self.errands.is_empty() => match input {
-                    Some(input) => input,
-                    None => continue,
-                },
-                Ok(()) = self.overview.changed() => {
-                    Input::Overview(Arc::clone(&self.overview.borrow_and_update()))
-                }
-                () = alarm.as_mut() => {
-                    if self.is_slow() {
-                        self.gateway.metrics.closed(CloseCode::SlowReader);
-                        self.outbox.change(|outbox| outbox.close_now(CloseCode::SlowReader));
-                        return Ending::Closing;
-                    }
-                    Input::Time
-                }
-                () = &mut stopping => Input::Stop,
-                () = &mut ended => {
-                    // Its task got no time to run: the player shall come back.
-                    debug!("closed: more came in than was taken");
-                    self.gateway.metrics.closed(CloseCode::Restart);
-                    self.outbox.change(|outbox| outbox.close_now(CloseCode::Restart));
-                    return Ending::Closing;
-                }
-            };
-            self.step(input);
             if self.closing {
                 return Ending::Closing;
             }
         }
+    }
+
+    /// What happens next, and what waits is written on the way. First what others have for this
+    /// connection and what its player says: what both lead to is written in one.
+    fn poll_next(
+        &mut self,
+        alarm: Pin<&mut Sleep>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Input, Ending>> {
+        match self.registered.inbox.poll_next(context) {
+            Poll::Ready(Some(input)) => return Poll::Ready(Ok(*input)),
+            Poll::Ready(None) => {
+                // Its task got no time to run: the player shall come back.
+                debug!("closed: more came in than was taken");
+                return Poll::Ready(Err(self.close_now(CloseCode::Restart)));
+            }
+            Poll::Pending => {}
+        }
+        if let Poll::Ready(input) = self.poll_errands(context) {
+            return Poll::Ready(Ok(input));
+        }
+        if let Poll::Ready(read) = self.poll_frame(context) {
+            return Poll::Ready(read);
+        }
+        if self
+            .wire
+            .poll_write(context, &self.gateway.metrics)
+            .is_ready()
+        {
+            return Poll::Ready(Err(Ending::Broken));
+        }
+        ready!(self.poll_alarm(alarm, context));
+        Poll::Ready(if self.is_slow() {
+            Err(self.close_now(CloseCode::SlowReader))
+        } else {
+            Ok(Input::Time)
+        })
+    }
+
+    fn poll_errands(&mut self, context: &mut Context<'_>) -> Poll<Input> {
+        let mut place = 0;
+        while let Some(errand) = self.errands.get_mut(place) {
+            match errand.as_mut().poll(context) {
+                Poll::Pending => place += 1,
+                Poll::Ready(answer) => {
+                    drop(self.errands.swap_remove(place));
+                    if let Some(input) = answer {
+                        return Poll::Ready(input);
+                    }
+                }
+            }
+        }
+        Poll::Pending
+    }
+
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Result<Input, Ending>> {
+        while self.session.reads() {
+            return Poll::Ready(Err(match ready!(self.wire.poll_read(context)) {
+                Some(Ok(message)) => match self.receive(message) {
+                    Some(input) => return Poll::Ready(Ok(input)),
+                    // The answer to it comes with the end of the stream.
+                    None => continue,
+                },
+                Some(Err(tungstenite::Error::Capacity(_))) => {
+                    self.gateway.metrics.closed(CloseCode::TooBig);
+                    self.wire.outbox().close(CloseCode::TooBig);
+                    Ending::TooBig
+                }
+                None => {
+                    self.wire.outbox().end();
+                    Ending::Closed
+                }
+                Some(Err(_)) => Ending::Broken,
+            }));
+        }
+        Poll::Pending
+    }
+
+    /// Ready when something is due.
+    fn poll_alarm(&mut self, mut alarm: Pin<&mut Sleep>, context: &mut Context<'_>) -> Poll<()> {
+        let deadline = self.deadline();
+        // One that is too early does nothing but wake: cheaper than setting it twice a message.
+        if deadline < alarm.deadline() || alarm.is_elapsed() {
+            alarm.as_mut().reset(deadline);
+        }
+        alarm.poll(context)
+    }
+
+    fn close_now(&mut self, code: CloseCode) -> Ending {
+        self.gateway.metrics.closed(code);
+        self.wire.outbox().close_now(code);
+        Ending::Closing
     }
 
     /// Reads a frame; none if it is the last one.
@@ -213,15 +244,15 @@ impl<'a> Connection<'a> {
                 debug!(code = %refused.code, why = refused.message, "refused");
                 self.send(now, &ServerMessage::Error(refused));
             }
-            Effect::Show(picture) => self.outbox.change(|outbox| outbox.show(picture)),
-            Effect::ShowNothing => self.outbox.change(|outbox| outbox.show_nothing(now)),
-            Effect::Partial(partial) => self.outbox.change(|outbox| outbox.set_partial(partial)),
-            Effect::Ping => self.outbox.change(Outbox::ping),
+            Effect::Show(picture) => self.wire.outbox().show(picture),
+            Effect::ShowNothing => self.wire.outbox().show_nothing(now),
+            Effect::Partial(partial) => self.wire.outbox().set_partial(partial),
+            Effect::Ping => self.wire.outbox().ping(),
             Effect::Close(code) => {
                 debug!(code = u16::from(code), "closed");
                 self.closing = true;
                 self.gateway.metrics.closed(code);
-                self.outbox.change(|outbox| outbox.close(code));
+                self.wire.outbox().close(code);
             }
             Effect::Ask { node, ask } => {
                 let number = ask.number;
@@ -243,9 +274,8 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn send(&self, now: std::time::Instant, message: &ServerMessage) {
-        let json = to_json(message);
-        self.outbox.change(|outbox| outbox.push(now, json));
+    fn send(&mut self, now: std::time::Instant, message: &ServerMessage) {
+        self.wire.outbox().push(now, to_json(message));
     }
 
     /// What has to be waited for.
@@ -305,31 +335,16 @@ impl<'a> Connection<'a> {
         self.errands.push(errand.boxed());
     }
 
-    fn deadline(&self) -> Instant {
-        let slow_at = self.outbox.lock().slow_at();
+    fn deadline(&mut self) -> Instant {
+        let slow_at = self.wire.outbox().slow_at();
         let deadline = self.session.deadline().into_iter().chain(slow_at).min();
         deadline.map_or_else(Instant::now, Instant::from_std)
     }
 
-    fn is_slow(&self) -> bool {
-        self.outbox
-            .lock()
-            .slow_at()
-            .is_some_and(|slow_at| now() >= slow_at)
+    fn is_slow(&mut self) -> bool {
+        let slow_at = self.wire.outbox().slow_at();
+        slow_at.is_some_and(|slow_at| now() >= slow_at)
     }
-}
-
-/// Waits until the gateway ends and it is this connection's turn to.
-async fn turn_to_stop(gateway: &Gateway) {
-    gateway.shutdown.begun().await;
-    let sockets = u64::try_from(gateway.admission.total()).unwrap_or(u64::MAX);
-    let spread_ms = sockets
-        .saturating_mul(STOP_SPACING_MS)
-        .clamp(1, STOP_LONGEST_MS);
-    sleep(Duration::from_millis(
-        u64::from(chance::number()) % spread_ms,
-    ))
-    .await;
 }
 
 fn session_config(config: &Config) -> SessionConfig {

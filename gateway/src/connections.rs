@@ -2,20 +2,16 @@
 //!
 //! Whoever delivers never waits: a connection that does not take what it is given is ended.
 
+mod inbox;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use protocol::{ConnectionId, PlayerId};
-use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError;
-use tokio_util::sync::CancellationToken;
 
 use crate::session::Input;
-
-/// What may wait for a connection's task. It takes them in microseconds; a connection that is
-/// this far behind has a task that does not run.
-const INBOX: usize = 256;
+use inbox::Inbox;
 
 /// All connections of this gateway. Bounded by the limits on sockets.
 #[derive(Debug, Default)]
@@ -32,10 +28,7 @@ struct Index {
 
 #[derive(Debug)]
 struct Handle {
-    /// Boxed, because a channel keeps room for 32 at least: for each player, most of whom are idle.
-    inbox: mpsc::Sender<Box<Input>>,
-    /// Ends a connection whose inbox is full.
-    end: CancellationToken,
+    inbox: Arc<Inbox>,
     player: Option<PlayerId>,
 }
 
@@ -44,19 +37,16 @@ struct Handle {
 pub(crate) struct Registered {
     connections: Arc<Connections>,
     pub(crate) id: ConnectionId,
-    pub(crate) inbox: mpsc::Receiver<Box<Input>>,
-    pub(crate) end: CancellationToken,
+    pub(crate) inbox: Arc<Inbox>,
 }
 
 impl Connections {
     /// A new connection, whose id was never given before in this process.
     pub(crate) fn register(self: &Arc<Self>) -> Registered {
         let id = ConnectionId(self.last.fetch_add(1, Ordering::Relaxed) + 1);
-        let (sender, inbox) = mpsc::channel(INBOX);
-        let end = CancellationToken::new();
+        let inbox = Arc::new(Inbox::default());
         let handle = Handle {
-            inbox: sender,
-            end: end.clone(),
+            inbox: Arc::clone(&inbox),
             player: None,
         };
         self.lock().by_id.insert(id, handle);
@@ -64,7 +54,6 @@ impl Connections {
             connections: Arc::clone(self),
             id,
             inbox,
-            end,
         }
     }
 
@@ -80,7 +69,7 @@ impl Connections {
     /// Gives something to one connection, if it is still there.
     pub(crate) fn deliver(&self, id: ConnectionId, input: Input) {
         if let Some(handle) = self.lock().by_id.get(&id) {
-            handle.give(input);
+            handle.inbox.give(input);
         }
     }
 
@@ -89,7 +78,7 @@ impl Connections {
         let index = self.lock();
         for id in index.by_player.get(player).into_iter().flatten() {
             if let Some(handle) = index.by_id.get(id) {
-                handle.give(input());
+                handle.inbox.give(input());
             }
         }
     }
@@ -97,8 +86,13 @@ impl Connections {
     /// Gives something to all connections.
     pub(crate) fn deliver_to_all(&self, input: impl Fn() -> Input) {
         for handle in self.lock().by_id.values() {
-            handle.give(input());
+            handle.inbox.give(input());
         }
+    }
+
+    /// All that are open now.
+    pub(crate) fn ids(&self) -> Vec<ConnectionId> {
+        self.lock().by_id.keys().copied().collect()
     }
 
     /// How many players are known here.
@@ -108,14 +102,6 @@ impl Connections {
 
     fn lock(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Handle {
-    fn give(&self, input: Input) {
-        if let Err(TrySendError::Full(_)) = self.inbox.try_send(Box::new(input)) {
-            self.end.cancel();
-        }
     }
 }
 
@@ -140,34 +126,32 @@ impl Drop for Registered {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Poll, Waker};
+
     use super::*;
 
     #[test]
     fn a_player_is_reached_on_all_connections_until_they_close() {
         let connections = Arc::new(Connections::default());
         let player = PlayerId::person([1; 6]);
-        let (mut one, mut two) = (connections.register(), connections.register());
+        let (one, two) = (connections.register(), connections.register());
         assert_ne!(one.id, two.id);
         connections.identify(one.id, player.clone());
         connections.identify(two.id, player.clone());
         connections.deliver_to_player(&player, || Input::Heard);
-        assert!(one.inbox.try_recv().is_ok() && two.inbox.try_recv().is_ok());
+        let waits = |registered: &Registered| {
+            let mut context = Context::from_waker(Waker::noop());
+            matches!(
+                registered.inbox.poll_next(&mut context),
+                Poll::Ready(Some(_))
+            )
+        };
+        assert!(waits(&one) && waits(&two));
+        assert!(!waits(&one), "each of them once");
         drop(one);
         assert_eq!(connections.players(), 1);
         drop(two);
         assert_eq!(connections.players(), 0);
         assert!(connections.lock().by_id.is_empty());
-    }
-
-    #[test]
-    fn a_connection_that_takes_nothing_is_ended() {
-        let connections = Arc::new(Connections::default());
-        let stuck = connections.register();
-        for _ in 0..INBOX {
-            connections.deliver(stuck.id, Input::Heard);
-        }
-        assert!(!stuck.end.is_cancelled());
-        connections.deliver(stuck.id, Input::Heard);
-        assert!(stuck.end.is_cancelled());
     }
 }

@@ -21,6 +21,7 @@ mod connection;
 mod connections;
 mod creates;
 mod directory;
+mod frame;
 mod gateway;
 mod gathering;
 mod link;
@@ -29,6 +30,7 @@ mod listener;
 mod metrics;
 mod operations;
 mod outbox;
+mod polled;
 mod ready;
 mod requests;
 mod routes;
@@ -49,7 +51,7 @@ use axum::routing::any;
 use chassis::Process;
 use registry::{Incarnation, Presence, PresenceConfig, Registry, RegistryError, Role};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{debug, info};
 
@@ -73,6 +75,11 @@ const REGISTRY_PROBED_EVERY: Duration = Duration::from_millis(500);
 /// Players who may be looked for at all nodes at a time: some hundred of them come back in one
 /// second without a node noticing, and the rest waits.
 const MAX_INQUIRIES: usize = 256;
+/// At the end of a gateway its sockets are closed one after the other, so long apart: all at once,
+/// their players would come back to the others as a herd.
+const STOP_SPACING: Duration = Duration::from_millis(5);
+/// Of more sockets than that, several are closed at a time: all within 3 s.
+const STOPS: usize = 600;
 /// How long the players' sockets may take to close at the end.
 const SOCKETS_END_WITHIN: Duration = Duration::from_secs(10);
 
@@ -231,7 +238,23 @@ async fn stop(gateway: &Gateway, process: &Process) {
     gateway.links.wind_down();
     gateway.sockets.close();
     let closing = timeout(SOCKETS_END_WITHIN, gateway.sockets.wait());
-    let ((), closed) = tokio::join!(gateway.membership.leave(), closing);
+    let ((), (), closed) = tokio::join!(
+        gateway.membership.leave(),
+        stop_players(&gateway.connections),
+        closing
+    );
     let left = gateway.admission.total();
     info!(all_closed = closed.is_ok(), left, "stopped");
+}
+
+/// Ends the players' connections one after the other.
+async fn stop_players(connections: &Connections) {
+    let open = connections.ids();
+    let at_once = open.len().div_ceil(STOPS).max(1);
+    for some in open.chunks(at_once) {
+        for connection in some {
+            connections.deliver(*connection, Input::Stop);
+        }
+        sleep(STOP_SPACING).await;
+    }
 }

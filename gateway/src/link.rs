@@ -1,65 +1,44 @@
 //! One link: a WebSocket to one game node, dialled anew for as long as the registry names it.
 
+mod traffic;
+mod wire;
+
+use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chassis::clock;
-use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use protocol::frame::{InvalidFrame, encode};
-use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{GATEWAY_LINK_PATH, ToGateway, ToNode};
 use protocol::version::{Peer, VERSION, VERSION_HEADER};
 use registry::{Incarnation, NodeId};
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
-use tokio_tungstenite::connect_async_with_config;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::{HeaderValue, header};
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug, info, warn};
+use tracing::{debug, info, warn};
 
 use crate::chance;
-use crate::links::{Failure, Heard, Links};
+use crate::links::{Failure, Links};
 use crate::routes::SILENT_AFTER;
+use traffic::Traffic;
+use wire::Socket;
+pub(crate) use wire::Wire;
 
 /// What may wait for one node. A link carries thousands of messages a second; a node that is
 /// this far behind takes no more, and its players are told so.
 const QUEUE: usize = 4096;
-/// Messages that are written as one, at most: the first of many shall not wait for the last.
-const BATCH: usize = 128;
 /// A node that has not taken the link by then is tried again.
 const DIAL_WITHIN: Duration = Duration::from_secs(2);
 /// A node that could not be reached for so long is worth a line.
 const NEWS_AFTER: Duration = Duration::from_secs(2);
 /// How long the last frame may take.
 const GOODBYE_WITHIN: Duration = Duration::from_millis(500);
-/// The node's lobby thread answers each.
-const PING_EVERY: Duration = Duration::from_secs(1);
-
-/// Read from a node at once. It is zeroed for each read, and the default of 128 KiB would cost more
-/// than the messages in it; longer frames have room made for them.
-const READ_BUFFER_BYTES: usize = 16 * 1024;
-
-/// A WebSocket, or what a simulation has in its place.
-pub(crate) trait Socket:
-    Stream<Item = Result<Message, tungstenite::Error>>
-    + Sink<Message, Error = tungstenite::Error>
-    + Send
-    + Unpin
-{
-}
-
-impl<S> Socket for S where
-    S: Stream<Item = Result<Message, tungstenite::Error>>
-        + Sink<Message, Error = tungstenite::Error>
-        + Send
-        + Unpin
-{
-}
 
 /// Why a link is not up.
 #[derive(Debug, thiserror::Error)]
@@ -114,42 +93,48 @@ pub(crate) async fn keep(
     address: String,
     stop: CancellationToken,
 ) {
+    // Of what happens to the link: entering it for each message would cost more than reading that.
     let span = tracing::info_span!("link", %node);
-    let keeping = async {
-        // A node that starts or stops is not there for a moment, which is no news; nor is the hundredth
-        // failure.
-        let (mut failing_since, mut told) = (None, false);
-        loop {
-            let dialled = dial(&links, &node, &address);
-            match stop.run_until_cancelled(dialled).await {
-                None => break,
-                Some(Ok((far, socket))) => {
-                    (failing_since, told) = (None, false);
-                    info!(%address, newer = far.peer.is_newer(), "linked");
-                    carry(&links, &node, far, socket, &stop).await;
-                }
-                Some(Err(error)) => {
-                    links.dial_failed(&node, &stop, error.failure());
-                    let since: Instant = *failing_since.get_or_insert_with(Instant::now);
-                    if told || since.elapsed() < NEWS_AFTER {
-                        debug!(%error, "not linked");
-                    } else {
-                        told = true;
-                        // The node is gone or can't be reached by its address.
-                        warn!(%address, %error, "not linked; trying on");
-                    }
+    // A node that starts or stops is not there for a moment, which is no news; nor is the hundredth
+    // failure.
+    let (mut failing_since, mut told) = (None, false);
+    loop {
+        let dialled = dial(&links, &node, &address);
+        match stop.run_until_cancelled(dialled).await {
+            None => break,
+            Some(Ok((far, wire))) => {
+                (failing_since, told) = (None, false);
+                info!(parent: &span, %address, newer = far.peer.is_newer(), "linked");
+                let error = carry(&links, &node, far, wire, &stop).await;
+                let listed = links.disconnected(&node, &stop);
+                if listed && !matches!(error, LinkError::Closed) {
+                    // The node was killed, hangs, or the network between; its players are found anew.
+                    warn!(parent: &span, %error, "link lost");
+                } else {
+                    // A node that stops closes its links in good order, maybe before its goodbye is heard.
+                    info!(parent: &span, %error, "link closed");
                 }
             }
-            let Some(pause) = links.redial_after(&node, &stop, chance::number()) else {
-                return;
-            };
-            if stop.run_until_cancelled(sleep(pause)).await.is_none() {
-                break;
+            Some(Err(error)) => {
+                links.dial_failed(&node, &stop, error.failure());
+                let since: Instant = *failing_since.get_or_insert_with(Instant::now);
+                if told || since.elapsed() < NEWS_AFTER {
+                    debug!(parent: &span, %error, "not linked");
+                } else {
+                    told = true;
+                    // The node is gone or can't be reached by its address.
+                    warn!(parent: &span, %address, %error, "not linked; trying on");
+                }
             }
         }
-        links.disconnected(&node, &stop);
-    };
-    keeping.instrument(span).await;
+        let Some(pause) = links.redial_after(&node, &stop, chance::number()) else {
+            return;
+        };
+        if stop.run_until_cancelled(sleep(pause)).await.is_none() {
+            break;
+        }
+    }
+    links.disconnected(&node, &stop);
 }
 
 /// Carries messages both ways until the link breaks.
@@ -157,25 +142,37 @@ async fn carry(
     links: &Links,
     node: &NodeId,
     far: Far,
-    socket: Box<dyn Socket>,
+    wire: Box<dyn Wire>,
     stop: &CancellationToken,
-) {
+) -> LinkError {
     let (queue, waiting) = mpsc::channel(QUEUE);
-    let overrun = CancellationToken::new();
+    let overrun = stop.child_token();
     let heard = links.connected(node, stop, far.incarnation, queue, overrun.clone());
-    let (sink, stream) = socket.split();
-    let error = tokio::select! {
-        error = read(links, node, far.peer, &heard, stream) => error,
-        error = write(links, waiting, sink, stop) => error,
-        () = overrun.cancelled() => LinkError::Overrun,
-    };
-    let listed = links.disconnected(node, stop);
-    if listed && !matches!(error, LinkError::Closed) {
-        // The node was killed, hangs, or the network between; its players are found anew.
-        warn!(%error, "link lost");
-    } else {
-        // A node that stops closes its links in good order, maybe before its goodbye is heard.
-        info!(%error, "link closed");
+    let mut traffic = Traffic::new(links, node, far.peer, heard, wire, waiting);
+    let mut registry = links.registry();
+    let mut alarm = pin!(sleep_until(traffic.ping_at));
+    loop {
+        tokio::select! {
+            biased;
+            error = poll_fn(|context| traffic.poll(context)) => return error,
+            () = overrun.cancelled() => {
+                if !stop.is_cancelled() {
+                    return LinkError::Overrun;
+                }
+                // The node knows then that this was meant.
+                let goodbye = poll_fn(|context| traffic.wire.poll_close(context));
+                let _gone = timeout(GOODBYE_WITHIN, goodbye).await;
+                return LinkError::Stopped;
+            }
+            () = alarm.as_mut() => {
+                if traffic.is_silent() {
+                    return LinkError::Silent;
+                }
+                alarm.as_mut().reset(traffic.ping_if_due());
+            }
+            // Nodes wait for this news: a lobby that can't be committed shows nothing.
+            Ok(()) = registry.changed() => traffic.ping(),
+        }
     }
 }
 
@@ -183,16 +180,26 @@ async fn dial(
     links: &Links,
     node: &NodeId,
     address: &str,
-) -> Result<(Far, Box<dyn Socket>), LinkError> {
+) -> Result<(Far, Box<dyn Wire>), LinkError> {
     let greeted = async {
-        let (peer, mut socket) = connect(links, address).await?;
+        let (peer, mut wire) = connect(links, address).await?;
         let hello = ToNode::Hello {
             gateway: links.own_id.to_string(),
             incarnation: links.own_incarnation.uuid(),
         };
-        socket.send(Message::Binary(encode(&hello).into())).await?;
+        let mut hello = Some(frame_of(&hello));
+        poll_fn(|context| {
+            if let Some(hello) = hello.take() {
+                wire.feed(context, hello)?;
+            }
+            wire.poll_flush(context)
+        })
+        .await?;
         let answer = loop {
-            match socket.next().await.ok_or(LinkError::Closed)?? {
+            match poll_fn(|context| wire.poll_read(context))
+                .await
+                .ok_or(LinkError::Closed)??
+            {
                 Message::Binary(bytes) => {
                     if let Some(message) = peer.read(&bytes)? {
                         break message;
@@ -208,7 +215,7 @@ async fn dial(
                 incarnation,
             } if name == node.as_str() => {
                 let incarnation = Incarnation::new(incarnation);
-                Ok((Far { incarnation, peer }, socket))
+                Ok((Far { incarnation, peer }, wire))
             }
             ToGateway::Hello { node: name, .. } => Err(LinkError::AnotherNode(name)),
             _ => Err(LinkError::NoHello),
@@ -219,7 +226,7 @@ async fn dial(
         .unwrap_or(Err(LinkError::TimedOut))
 }
 
-async fn connect(links: &Links, address: &str) -> Result<(Peer, Box<dyn Socket>), LinkError> {
+async fn connect(links: &Links, address: &str) -> Result<(Peer, Box<dyn Wire>), LinkError> {
     #[cfg(feature = "simulation")]
     if let Some(dial) = links.network.get() {
         return Ok((Peer::EQUAL, dial(address.to_owned()).await?));
@@ -238,101 +245,17 @@ async fn connect(links: &Links, address: &str) -> Result<(Peer, Box<dyn Socket>)
     }
     let own = HeaderValue::from(VERSION);
     request.headers_mut().insert(VERSION_HEADER, own);
-    let config = WebSocketConfig::default()
-        .read_buffer_size(READ_BUFFER_BYTES)
-        .max_message_size(Some(MAX_LINK_FRAME_BYTES))
-        .max_frame_size(Some(MAX_LINK_FRAME_BYTES));
+    let socket = TcpStream::connect(address).await;
+    let socket = socket.map_err(tungstenite::Error::Io)?;
     // No delay: each message is written whole.
-    let (socket, response) = connect_async_with_config(request, Some(config), true).await?;
+    socket.set_nodelay(true).map_err(tungstenite::Error::Io)?;
+    let (socket, response) = client_async(request, socket).await?;
     let version = response.headers().get(VERSION_HEADER);
     let peer = Peer::of(version.map(HeaderValue::as_bytes));
-    Ok((peer, Box::new(socket)))
+    // A node says nothing before our hello: nothing has been read that could be lost here.
+    Ok((peer, Box::new(Socket::new(socket.into_inner()))))
 }
 
-async fn read(
-    links: &Links,
-    node: &NodeId,
-    peer: Peer,
-    heard: &Heard,
-    mut stream: impl StreamExt<Item = Result<Message, tungstenite::Error>> + Unpin,
-) -> LinkError {
-    // One alarm for all messages: setting one for each would cost more than reading it.
-    let mut alarm = pin!(sleep(SILENT_AFTER));
-    let mut heard_at = Instant::now();
-    loop {
-        let message = tokio::select! {
-            biased;
-            message = stream.next() => message,
-            () = alarm.as_mut() => {
-                let silent_at = heard_at + SILENT_AFTER;
-                if Instant::now() >= silent_at {
-                    return LinkError::Silent;
-                }
-                alarm.as_mut().reset(silent_at);
-                continue;
-            }
-        };
-        heard_at = Instant::now();
-        let message = match message {
-            None => return LinkError::Closed,
-            Some(Err(error)) => return error.into(),
-            Some(Ok(message)) => message,
-        };
-        heard.frame(clock::now());
-        match message {
-            Message::Binary(bytes) => match peer.read(&bytes) {
-                Ok(Some(message)) => links.received(node, message),
-                // During an upgrade.
-                Ok(None) => debug!("skipped what only a newer version knows"),
-                Err(error) => return error.into(),
-            },
-            Message::Close(_) => return LinkError::Closed,
-            _ => {}
-        }
-    }
-}
-
-async fn write(
-    links: &Links,
-    mut waiting: mpsc::Receiver<ToNode>,
-    mut sink: impl SinkExt<Message, Error = tungstenite::Error> + Unpin,
-    stop: &CancellationToken,
-) -> LinkError {
-    let mut ticks = interval(PING_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let began = Instant::now();
-    let mut registry = links.registry();
-    let mut batch = Vec::with_capacity(BATCH);
-    loop {
-        tokio::select! {
-            taken = waiting.recv_many(&mut batch, BATCH) => {
-                if taken == 0 {
-                    return LinkError::Closed;
-                }
-            }
-            () = stop.cancelled() => {
-                // The node knows then that this was meant. It may be gone already.
-                let _gone = timeout(GOODBYE_WITHIN, sink.send(Message::Close(None))).await;
-                return LinkError::Stopped;
-            }
-            _ = ticks.tick() => batch.push(ping(links, began)),
-            // Nodes wait for this news: a lobby that can't be committed shows nothing.
-            Ok(()) = registry.changed() => batch.push(ping(links, began)),
-        }
-        for message in batch.drain(..) {
-            if let Err(error) = sink.feed(Message::Binary(encode(&message).into())).await {
-                return error.into();
-            }
-        }
-        if let Err(error) = sink.flush().await {
-            return error.into();
-        }
-    }
-}
-
-fn ping(links: &Links, began: Instant) -> ToNode {
-    ToNode::Ping {
-        nonce: clock::milliseconds(began.elapsed()),
-        registry: links.sight(),
-    }
+fn frame_of(message: &ToNode) -> Message {
+    Message::Binary(encode(message).into())
 }

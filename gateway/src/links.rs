@@ -557,8 +557,9 @@ impl Links {
         });
     }
 
+    /// Tells every connection, if anything is other than before.
     fn change_overview(&self, change: impl FnOnce(&mut Overview)) {
-        self.overview.send_if_modified(|overview| {
+        let differs = self.overview.send_if_modified(|overview| {
             let mut changed = Overview::clone(overview);
             change(&mut changed);
             let differs = changed != **overview;
@@ -567,6 +568,11 @@ impl Links {
             }
             differs
         });
+        if differs {
+            let overview = Arc::clone(&self.overview.borrow());
+            self.connections
+                .deliver_to_all(|| Input::Overview(Arc::clone(&overview)));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Entry>> {

@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chassis::trace::Span;
-use protocol::parts::{LastSent, WaitingEvents, empty_state, full_state, partial_state};
+use protocol::parts::{LastSent, WaitingEvents, empty_state, write_state};
 use protocol::{CloseCode, LobbyCode, link::Show};
+
+use crate::frame;
 
 /// Small messages that may wait or be under way, in bytes. A player who reads gets far fewer; one who doesn't
 /// shall not cost more.
@@ -77,40 +79,21 @@ impl Picture {
         Self { events, ..self }
     }
 
-    fn render(&self, partial: bool, last_sent: &mut LastSent) -> Vec<u8> {
+    fn write(&self, json: &mut Vec<u8>, last_sent: Option<&mut LastSent>) {
         let own = self.own.and_then(|place| self.show.own.get(place as usize));
-        if partial {
-            partial_state(&self.show.shared, own, &self.events, last_sent)
-        } else {
-            full_state(&self.show.shared, own, &self.events)
-        }
+        write_state(json, &self.show.shared, own, &self.events, last_sent);
     }
 }
 
 /// One thing to be written, in the order of the outbox.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
-    /// JSON, which is valid UTF-8.
+#[derive(Debug)]
+enum Entry {
+    /// JSON.
     Text(Bytes),
     /// A whole frame already, in the bytes that are sent.
     Ready(Bytes),
-    /// A WebSocket ping.
-    Ping,
-    /// The last one, with its code as it is sent.
-    Close([u8; 2]),
-}
-
-impl Frame {
-    pub(crate) fn close(code: CloseCode) -> Self {
-        Self::Close(u16::from(code).to_be_bytes())
-    }
-}
-
-#[derive(Debug)]
-enum Entry {
-    Text(Bytes),
-    Ready(Bytes),
     Picture(Picture),
+    /// A WebSocket ping.
     Ping,
 }
 
@@ -201,26 +184,39 @@ impl Outbox {
         self.ending = true;
     }
 
-    /// Everything that waits, to be written as one, and whether it is the last. The write is under
-    /// way until [`Outbox::written`].
-    pub(crate) fn take(&mut self, now: Instant) -> (Vec<Frame>, bool) {
-        let mut frames = Vec::with_capacity(self.entries.len() + 1);
+    /// Whether there is nothing to be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && !self.is_last()
+    }
+
+    /// Adds everything that waits to `bytes` in whole frames, and tells `sent` the length of each text. The
+    /// write is under way until [`Outbox::written`].
+    pub(crate) fn take(&mut self, now: Instant, bytes: &mut Vec<u8>, mut sent: impl FnMut(usize)) {
         for entry in std::mem::take(&mut self.entries) {
-            frames.push(match entry {
-                Entry::Text(text) => Frame::Text(text),
-                Entry::Ready(bytes) => Frame::Ready(bytes),
-                Entry::Picture(picture) => {
-                    Frame::Text(picture.render(self.partial, &mut self.last_sent).into())
+            match entry {
+                Entry::Text(text) => {
+                    sent(frame::text(bytes, |payload| payload.extend(text)));
                 }
-                Entry::Ping => Frame::Ping,
-            });
+                Entry::Ready(frame) => bytes.extend(frame),
+                Entry::Picture(picture) => {
+                    let last_sent = self.partial.then_some(&mut self.last_sent);
+                    sent(frame::text(bytes, |payload| {
+                        picture.write(payload, last_sent);
+                    }));
+                }
+                Entry::Ping => frame::ping(bytes),
+            }
         }
-        frames.extend(self.closing.map(Frame::close));
+        if let Some(code) = self.closing {
+            frame::close(bytes, code);
+        }
         self.writing_bytes += std::mem::take(&mut self.waiting_bytes);
-        if !frames.is_empty() {
-            self.writing_since = Some(now);
-        }
-        (frames, self.closing.is_some() || self.ending)
+        self.writing_since = Some(now);
+    }
+
+    /// Whether nothing comes after what waits now.
+    pub(crate) fn is_last(&self) -> bool {
+        self.closing.is_some() || self.ending
     }
 
     /// The write under way is done.
@@ -278,13 +274,29 @@ mod tests {
         Picture::new(Arc::new(show), None)
     }
 
+    fn taken(outbox: &mut Outbox) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        outbox.take(chassis::clock::now(), &mut bytes, |_| {});
+        bytes
+    }
+
+    /// Of texts of less than 126 bytes and longer ones.
     fn texts(outbox: &mut Outbox) -> Vec<Value> {
-        let (frames, _) = outbox.take(chassis::clock::now());
-        let text = |frame: &Frame| match frame {
-            Frame::Text(text) => Some(serde_json::from_slice(text).unwrap()),
-            _ => None,
-        };
-        frames.iter().filter_map(text).collect()
+        let mut texts = Vec::new();
+        let mut bytes = &taken(outbox)[..];
+        while let [0x81, length, rest @ ..] = bytes {
+            let (length, rest) = match length {
+                126 => (
+                    usize::from(u16::from_be_bytes([rest[0], rest[1]])),
+                    &rest[2..],
+                ),
+                _ => (usize::from(*length), rest),
+            };
+            texts.push(serde_json::from_slice(&rest[..length]).unwrap());
+            bytes = &rest[length..];
+        }
+        assert!(bytes.is_empty(), "nothing but texts");
+        texts
     }
 
     #[test]
@@ -356,7 +368,7 @@ mod tests {
         }
         assert!(outbox.entries.len() * 1024 <= MAX_WAITING_BYTES);
         assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
-        outbox.take(now);
+        taken(&mut outbox);
         outbox.written();
         assert_eq!(outbox.slow_at(), None);
     }
@@ -367,12 +379,14 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.ping();
         assert_eq!(outbox.slow_at(), None);
-        assert_eq!(outbox.take(now), (vec![Frame::Ping], false));
+        let mut bytes = Vec::new();
+        outbox.take(now, &mut bytes, |_| {});
+        assert_eq!(bytes, b"\x89\x00");
         assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
         outbox.close_now(CloseCode::SlowReader);
         assert_eq!(outbox.slow_at(), None);
-        let close = Frame::close(CloseCode::SlowReader);
-        assert_eq!(outbox.take(now), (vec![close], true));
+        assert!(outbox.is_last());
+        assert_eq!(taken(&mut outbox), b"\x88\x02\x11\x3d");
     }
 
     #[test]
@@ -381,9 +395,7 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.push(now, "{}");
         outbox.close(CloseCode::TakenOver);
-        let (frames, last) = outbox.take(now);
-        assert!(last);
-        assert_eq!(frames.last(), Some(&Frame::close(CloseCode::TakenOver)));
-        assert_eq!(frames.len(), 2);
+        assert!(outbox.is_last());
+        assert_eq!(taken(&mut outbox), b"\x81\x02{}\x88\x02\x0f\xa0");
     }
 }

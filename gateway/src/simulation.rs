@@ -2,29 +2,30 @@
 //!
 //! Not here: the listener, its limits and handshakes, the operators' pages, the readiness checks.
 
+mod sockets;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use chassis::{Process, task};
 use futures_util::future::BoxFuture;
-use futures_util::{Sink, SinkExt, Stream, StreamExt};
+use futures_util::{Sink, Stream, StreamExt};
 use registry::{Registry, RegistryError};
-use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{self, Message};
 
 use crate::address::Origin;
 use crate::connection::{Connection, Ending};
 use crate::gateway::Gateway;
-use crate::link::Socket;
-use crate::outbox::Frame;
-use crate::socket::{CLOSE_WITHIN, SharedOutbox, now};
+use crate::link;
+use crate::socket::Wire;
 use crate::{Config, assemble, follow_sessions, stop};
+use sockets::{Linked, Played};
 
 /// The other end of a link, as it is dialled by its address.
 pub(crate) type Dial = Box<
-    dyn Fn(String) -> BoxFuture<'static, Result<Box<dyn Socket>, tungstenite::Error>> + Send + Sync,
+    dyn Fn(String) -> BoxFuture<'static, Result<Box<dyn link::Wire>, tungstenite::Error>>
+        + Send
+        + Sync,
 >;
 
 /// Runs a gateway until its process is told to stop. `dial` opens a link's transport by a node's address; each of
@@ -50,7 +51,7 @@ where
     let gateway = assemble(config, registry, &process)?;
     let dial: Dial = Box::new(move |address| {
         let dialled = dial(address);
-        Box::pin(async move { Ok(Box::new(dialled.await?) as Box<dyn Socket>) })
+        Box::pin(async move { Ok(Box::new(Linked(dialled.await?)) as Box<dyn link::Wire>) })
     });
     let _first = gateway.links.network.set(dial);
     let accepting = async {
@@ -91,57 +92,13 @@ where
         return;
     };
     let registered = gateway.connections.register();
-    let outbox = Arc::new(SharedOutbox::default());
-    let (sink, mut stream) = socket.split();
-    let writing = write(sink, &outbox);
-    tokio::pin!(writing);
-    let mut connection = Connection::new(gateway, registered, origin, &outbox);
-    let ending = tokio::select! {
-        biased;
-        ending = connection.run(&mut stream) => ending,
-        () = &mut writing => Ending::Broken,
-    };
+    let metrics = gateway.metrics.clone();
+    let mut wire = Played::new(socket);
+    let mut connection = Connection::new(gateway, registered, origin, &mut wire);
+    let ending = connection.run().await;
     connection.end();
     drop((connection, admitted));
     if ending != Ending::Broken {
-        let _closed_or_late = timeout(CLOSE_WITHIN, writing).await;
-    }
-}
-
-async fn write(mut sink: impl Sink<Message> + Unpin, outbox: &SharedOutbox) {
-    loop {
-        outbox.filled().await;
-        loop {
-            let (frames, last) = outbox.lock().take(now());
-            let empty = frames.is_empty();
-            for frame in frames {
-                if sink.send(message(frame)).await.is_err() {
-                    return;
-                }
-            }
-            if last {
-                return;
-            }
-            if empty {
-                break;
-            }
-            outbox.lock().written();
-        }
-    }
-}
-
-fn message(frame: Frame) -> Message {
-    match frame {
-        Frame::Text(text) => {
-            let text = String::from_utf8(text.to_vec()).expect("we send JSON");
-            Message::Text(text.into())
-        }
-        Frame::Ping => Message::Ping(Bytes::new()),
-        Frame::Close(code) => Message::Close(Some(CloseFrame {
-            code: u16::from_be_bytes(code).into(),
-            reason: "".into(),
-        })),
-        // Pongs and the answer to a close: no player of a simulation asks for them.
-        Frame::Ready(_) => Message::Pong(Bytes::new()),
+        let _closed_or_late = wire.finish(&metrics).await;
     }
 }

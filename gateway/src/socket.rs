@@ -1,22 +1,21 @@
 //! A player's WebSocket: from the request to the last frame.
 //!
-//! One task a connection. What it reads goes through the [`Session`]; what it writes waits in the
-//! [`Outbox`] and is written as much at once as there is. The reading never waits for the writing.
+//! One task a connection. What it reads goes through the [`Session`](crate::session::Session); what it
+//! writes waits in the [`Outbox`](crate::outbox::Outbox) and is written as much at once as there is. The
+//! reading never waits for the writing.
 
 mod handshake;
 mod wire;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Extension, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt;
 use protocol::server::{Refused, ServerMessage};
 use protocol::{CloseCode, ErrorCode};
-use tokio::sync::Notify;
 use tokio::time::timeout;
 use tracing::Instrument;
 
@@ -26,40 +25,13 @@ use crate::connection::{Connection, Ending};
 use crate::gateway::Gateway;
 use crate::listener::Underway;
 use crate::metrics::{Metrics, Refusal};
-use crate::outbox::Outbox;
 use handshake::Bare;
-use wire::Stream;
+pub(crate) use wire::Wire;
 
-/// How long the last frames may take to be written.
-pub(crate) const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 /// How long the player's own close is waited for: dropped earlier, the last frames may be lost.
 const LINGER: Duration = Duration::from_secs(1);
 /// Told with 1013; clients add jitter.
 const BUSY_RETRY_MS: u32 = 15_000;
-
-/// An outbox and the news that something is in it.
-#[derive(Debug, Default)]
-pub(crate) struct SharedOutbox {
-    outbox: Mutex<Outbox>,
-    filled: Notify,
-}
-
-impl SharedOutbox {
-    /// Changes the outbox and has it written.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Outbox)) {
-        change(&mut self.lock());
-        self.filled.notify_one();
-    }
-
-    /// Waits until there is something to write.
-    pub(crate) async fn filled(&self) {
-        self.filled.notified().await;
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Outbox> {
-        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// `GET /ws`.
 pub(crate) async fn upgrade(
@@ -118,25 +90,21 @@ async fn turn_away(bare: Bare, why: Refusal, metrics: &Metrics) {
     } else {
         CloseCode::TryLater
     };
-    let outbox = Arc::new(SharedOutbox::default());
-    outbox.change(|outbox| {
-        if code == CloseCode::TryLater {
-            let message = "too many connections, here or from your address".to_owned();
-            let (code, retry_after_ms) = (ErrorCode::Busy, Some(BUSY_RETRY_MS));
-            let busy = Refused {
-                code,
-                message,
-                retry_after_ms,
-                id: None,
-            };
-            outbox.push(chassis::clock::now(), to_json(&ServerMessage::Error(busy)));
-        }
-        outbox.close(code);
-    });
-    let (stream, sink) = wire::split(bare, Arc::clone(&outbox)).await;
-    let written = timeout(CLOSE_WITHIN, wire::write(sink, &outbox, metrics)).await;
-    if written.is_ok() {
-        linger(stream, Ending::Closing).await;
+    let mut wire = wire::Socket::new(bare);
+    if code == CloseCode::TryLater {
+        let message = "too many connections, here or from your address".to_owned();
+        let busy = Refused {
+            code: ErrorCode::Busy,
+            message,
+            retry_after_ms: Some(BUSY_RETRY_MS),
+            id: None,
+        };
+        wire.outbox()
+            .push(now(), to_json(&ServerMessage::Error(busy)));
+    }
+    wire.outbox().close(code);
+    if wire.finish(metrics).await {
+        linger(wire, Ending::Closing).await;
     }
 }
 
@@ -151,23 +119,15 @@ async fn serve(gateway: Arc<Gateway>, bare: Bare, origin: Origin, admitted: Admi
     );
     // In one expression: a future that has a name first is kept twice, 2 KiB each.
     async {
-        let outbox = Arc::new(SharedOutbox::default());
-        let (mut stream, sink) = wire::split(bare, Arc::clone(&outbox)).await;
-        let writing = wire::write(sink, &outbox, &metrics);
-        tokio::pin!(writing);
-        let mut connection = Connection::new(gateway, registered, origin, &outbox);
-        let ending = tokio::select! {
-            // First what comes in: what it leads to is written in the same turn.
-            biased;
-            ending = connection.run(&mut stream) => ending,
-            () = &mut writing => Ending::Broken,
-        };
+        let mut wire = wire::Socket::new(bare);
+        let mut connection = Connection::new(gateway, registered, origin, &mut wire);
+        let ending = connection.run().await;
         connection.end();
         // The place is free as soon as the player is gone, not when the last frame is.
         drop((connection, admitted));
         metrics.active(-1);
-        if ending != Ending::Broken && timeout(CLOSE_WITHIN, writing).await.is_ok() {
-            linger(stream, ending).await;
+        if ending != Ending::Broken && wire.finish(&metrics).await {
+            linger(wire, ending).await;
         }
     }
     .instrument(span)
@@ -175,9 +135,9 @@ async fn serve(gateway: Arc<Gateway>, bare: Bare, origin: Origin, admitted: Admi
 }
 
 /// Reads on until the player has closed too, for a while.
-async fn linger(mut stream: Stream, ending: Ending) {
+async fn linger(mut wire: wire::Socket, ending: Ending) {
     let closed = async {
-        while let Some(Ok(_)) = stream.next().await {}
+        wire.drain().await;
         if ending == Ending::TooBig {
             // Nothing more can be read, but its sender may still be writing, and reads after that.
             std::future::pending::<()>().await;

@@ -194,11 +194,13 @@ fn a_partial_state_leaves_out_what_the_connection_has() {
     );
     let mut last_sent = crate::parts::LastSent::default();
     let mut send = |shared| {
-        let json = crate::parts::partial_state(
+        let mut json = Vec::new();
+        crate::parts::write_state(
+            &mut json,
             shared,
             own.as_ref(),
             &crate::parts::WaitingEvents::default(),
-            &mut last_sent,
+            Some(&mut last_sent),
         );
         serde_json::from_slice::<Value>(&json).unwrap()
     };

@@ -140,17 +140,47 @@ impl WaitingEvents {
 ///
 /// `own` is what the receiver alone sees; it is none exactly where `shared.game` is.
 pub fn full_state(shared: &SharedParts, own: Option<&OwnPart>, events: &WaitingEvents) -> Vec<u8> {
-    write_state(shared, own, events, &mut LastSent::default())
+    let mut json = Vec::new();
+    write_state(&mut json, shared, own, events, None);
+    json
 }
 
-/// Puts a `state` together without the parts that this connection has already; remembers what it now has.
-pub fn partial_state(
+/// Writes a `state` after what is there, so that it need not be copied to where it is sent from.
+///
+/// With `last_sent` it leaves out the parts that this connection has already, and remembers what it now has.
+pub fn write_state(
+    json: &mut Vec<u8>,
     shared: &SharedParts,
     own: Option<&OwnPart>,
     events: &WaitingEvents,
-    last_sent: &mut LastSent,
-) -> Vec<u8> {
-    write_state(shared, own, events, last_sent)
+    mut last_sent: Option<&mut LastSent>,
+) {
+    json.extend_from_slice(br#"{"type":"state","seq":"#);
+    json.extend_from_slice(shared.seq.to_string().as_bytes());
+    if is_news(
+        last_sent.as_deref_mut().map(|last| &mut last.lobby),
+        &shared.lobby,
+    ) {
+        member(json, "lobby", shared.lobby.as_bytes());
+    }
+    if let (Some(game), Some(own)) = (&shared.game, own) {
+        write_game(json, game, own, last_sent);
+    } else {
+        // A client that had a game forgets it here, its sheet included.
+        if let Some(last) = last_sent {
+            last.sheet = None;
+            last.last_trick = None;
+        }
+        member(json, "game", b"null");
+    }
+    json.extend_from_slice(br#","events":["#);
+    for (place, event) in events.as_slice().iter().enumerate() {
+        if place > 0 {
+            json.push(b',');
+        }
+        json.extend_from_slice(event.as_bytes());
+    }
+    json.extend_from_slice(b"]}");
 }
 
 /// The `state` of somebody who is at no table.
@@ -161,48 +191,25 @@ pub fn empty_state() -> Vec<u8> {
     .expect("an empty state is plain JSON")
 }
 
-fn write_state(
-    shared: &SharedParts,
-    own: Option<&OwnPart>,
-    events: &WaitingEvents,
-    last_sent: &mut LastSent,
-) -> Vec<u8> {
-    let mut json = Vec::with_capacity(2048);
-    json.extend_from_slice(br#"{"type":"state","seq":"#);
-    json.extend_from_slice(shared.seq.to_string().as_bytes());
-    if changed(&mut last_sent.lobby, &shared.lobby) {
-        member(&mut json, "lobby", shared.lobby.as_bytes());
-    }
-    if let (Some(game), Some(own)) = (&shared.game, own) {
-        write_game(&mut json, game, own, last_sent);
-    } else {
-        // A client that had a game forgets it here, its sheet included.
-        last_sent.sheet = None;
-        last_sent.last_trick = None;
-        member(&mut json, "game", b"null");
-    }
-    json.extend_from_slice(br#","events":["#);
-    for (place, event) in events.as_slice().iter().enumerate() {
-        if place > 0 {
-            json.push(b',');
-        }
-        json.extend_from_slice(event.as_bytes());
-    }
-    json.extend_from_slice(b"]}");
-    json
-}
-
-fn write_game(json: &mut Vec<u8>, game: &GameParts, own: &OwnPart, last_sent: &mut LastSent) {
+fn write_game(
+    json: &mut Vec<u8>,
+    game: &GameParts,
+    own: &OwnPart,
+    mut last_sent: Option<&mut LastSent>,
+) {
     json.extend_from_slice(br#","game":{"#);
     json.extend_from_slice(own.you.members());
     json.push(b',');
     json.extend_from_slice(game.deal.members());
     json.extend_from_slice(br#","observation":{"#);
     json.extend_from_slice(game.table.members());
-    if changed(&mut last_sent.sheet, &game.sheet) {
+    if is_news(
+        last_sent.as_deref_mut().map(|last| &mut last.sheet),
+        &game.sheet,
+    ) {
         member(json, "sheet", game.sheet.as_bytes());
     }
-    if changed(&mut last_sent.last_trick, &game.last_trick) {
+    if is_news(last_sent.map(|last| &mut last.last_trick), &game.last_trick) {
         member(json, "last_trick", game.last_trick.as_bytes());
     }
     json.push(b',');
@@ -217,7 +224,11 @@ fn member(json: &mut Vec<u8>, name: &str, value: &[u8]) {
     json.extend_from_slice(value);
 }
 
-fn changed(last: &mut Option<Fragment>, now: &Fragment) -> bool {
+/// Whether this differs from what was last sent, which it is from now on; where nothing is remembered everything is news.
+fn is_news(last: Option<&mut Option<Fragment>>, now: &Fragment) -> bool {
+    let Some(last) = last else {
+        return true;
+    };
     if last.as_ref() == Some(now) {
         return false;
     }

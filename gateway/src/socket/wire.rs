@@ -1,162 +1,172 @@
-//! WebSocket frames on a player's TCP socket, each direction by itself.
+//! A player's TCP socket, and the WebSocket frames on it.
 //!
 //! What comes in is read by tungstenite, which answers a ping or a close by itself: those answers
 //! go into the outbox like everything else. What goes out are whole unmasked frames, put together
 //! as much at once as there is; between two writes an idle player keeps no buffer for them.
+//!
+//! Polled by the connection's task alone: nothing is woken between the socket and that.
 
-use std::io;
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{self, Read, Write};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use protocol::limit::MAX_PLAYER_FRAME_BYTES;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::frame::FrameHeader;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::{Control, Data, OpCode};
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio::io::AsyncWrite;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
+use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::handshake::Bare;
-use super::{SharedOutbox, now};
+use super::now;
 use crate::metrics::Metrics;
-use crate::outbox::Frame;
+use crate::outbox::Outbox;
+use crate::polled::{Polled, message};
 
 /// What is read at once. A player's frames are some hundred bytes; longer ones have room made for
 /// them. The default would cost 128 KiB for each connection.
-const READ_BUFFER_BYTES: usize = 1024;
-/// The longest header of an unmasked frame.
-const HEADER_BYTES: usize = 10;
+const READ_BUFFER_BYTES: usize = 512;
+/// Kept of the buffer in which this thread puts frames together: many pictures fit.
+const KEPT_BYTES: usize = 64 * 1024;
+/// How long the last frames may take to be written.
+const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
-/// What a player sends.
-pub(crate) type Stream = WebSocketStream<Incoming>;
-
-/// Where a player is sent to.
-pub(crate) type Sink = OwnedWriteHalf;
-
-/// Both directions of a socket.
-pub(crate) async fn split(bare: Bare, outbox: Arc<SharedOutbox>) -> (Stream, Sink) {
-    let (incoming, sink) = bare.stream.into_split();
-    let incoming = Incoming { incoming, outbox };
-    let config = WebSocketConfig::default()
-        .read_buffer_size(READ_BUFFER_BYTES)
-        // Whatever it answers is in the outbox at once.
-        .write_buffer_size(0)
-        .max_message_size(Some(MAX_PLAYER_FRAME_BYTES))
-        .max_frame_size(Some(MAX_PLAYER_FRAME_BYTES));
-    let stream =
-        WebSocketStream::from_partially_read(incoming, bare.read, Role::Server, Some(config)).await;
-    (stream, sink)
+thread_local! {
+    /// Where the frames of a write are put together: mostly the kernel takes them at once.
+    static FRAMES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Writes what the outbox holds, as much at once as there is, until the last frame or an error.
-pub(crate) async fn write(mut sink: Sink, outbox: &SharedOutbox, metrics: &Metrics) {
-    loop {
-        outbox.filled().await;
+/// Both directions of one player's socket, or of what a simulation has in its place.
+pub(crate) trait Wire {
+    /// What waits to be written.
+    fn outbox(&mut self) -> &mut Outbox;
+
+    /// The next message; none once the player has closed in good order.
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>>;
+
+    /// Writes what the outbox holds, as much at once as there is. Ready with the last frame, or
+    /// with an error.
+    fn poll_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> Poll<io::Result<()>>;
+
+    /// Writes what is left, up to the last frame; whether it got there in time.
+    async fn finish(&mut self, metrics: &Metrics) -> bool {
+        let written = poll_fn(|context| self.poll_write(context, metrics));
+        timeout(CLOSE_WITHIN, written).await.is_ok()
+    }
+}
+
+pub(super) struct Socket {
+    tcp: TcpStream,
+    reading: WebSocketContext,
+    outbox: Outbox,
+    /// Of the write under way, what the kernel has not taken.
+    rest: Bytes,
+    is_writing: bool,
+    /// The write under way is the last.
+    is_last: bool,
+}
+
+impl Socket {
+    pub(super) fn new(bare: Bare) -> Self {
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER_BYTES)
+            // Whatever it answers is in the outbox at once.
+            .write_buffer_size(0)
+            .max_message_size(Some(MAX_PLAYER_FRAME_BYTES))
+            .max_frame_size(Some(MAX_PLAYER_FRAME_BYTES));
+        Self {
+            tcp: bare.stream,
+            reading: WebSocketContext::from_partially_read(bare.read, Role::Server, Some(config)),
+            outbox: Outbox::default(),
+            rest: Bytes::new(),
+            is_writing: false,
+            is_last: false,
+        }
+    }
+
+    fn begin_write(
+        &mut self,
+        context: &mut Context<'_>,
+        frames: &mut Vec<u8>,
+        metrics: &Metrics,
+    ) -> io::Result<()> {
+        frames.clear();
+        frames.shrink_to(KEPT_BYTES);
+        self.is_last = self.outbox.is_last();
+        self.outbox.take(now(), frames, |bytes| metrics.sent(bytes));
+        let written = match Pin::new(&mut self.tcp).poll_write(context, frames) {
+            Poll::Ready(written) => written?,
+            Poll::Pending => 0,
+        };
+        self.rest = Bytes::copy_from_slice(&frames[written..]);
+        Ok(())
+    }
+
+    /// Reads on until the player has closed too, or nothing can be read.
+    pub(super) async fn drain(&mut self) {
+        while let Some(Ok(_)) = poll_fn(|context| self.poll_read(context)).await {}
+    }
+}
+
+impl Wire for Socket {
+    fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>> {
+        let mut both = Both {
+            polled: Polled::new(&mut self.tcp, context),
+            outbox: &mut self.outbox,
+        };
+        message(self.reading.read(&mut both))
+    }
+
+    fn poll_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> Poll<io::Result<()>> {
         loop {
-            let (frames, last) = outbox.lock().take(now());
-            for frame in &frames {
-                if let Frame::Text(text) = frame {
-                    metrics.sent(text.len());
+            while !self.rest.is_empty() {
+                let written = ready!(Pin::new(&mut self.tcp).poll_write(context, &self.rest))?;
+                self.rest.advance(written);
+            }
+            if std::mem::take(&mut self.is_writing) {
+                self.outbox.written();
+                if self.is_last {
+                    return Poll::Ready(Ok(()));
                 }
             }
-            if sink.write_all(&to_bytes(&frames)).await.is_err() || last {
-                return;
+            if self.outbox.is_empty() {
+                return Poll::Pending;
             }
-            if frames.is_empty() {
-                break;
-            }
-            outbox.lock().written();
+            self.is_writing = true;
+            FRAMES.with_borrow_mut(|frames| self.begin_write(context, frames, metrics))?;
         }
     }
 }
 
-fn to_bytes(frames: &[Frame]) -> Vec<u8> {
-    let length = |frame: &Frame| HEADER_BYTES + payload(frame).1.len();
-    let mut bytes = Vec::with_capacity(frames.iter().map(length).sum());
-    for frame in frames {
-        let (opcode, payload) = payload(frame);
-        if let Some(opcode) = opcode {
-            let header = FrameHeader {
-                opcode,
-                ..FrameHeader::default()
-            };
-            let length = u64::try_from(payload.len()).unwrap_or(u64::MAX);
-            let written = header.format(length, &mut bytes);
-            written.expect("a vector takes what it is given");
-        }
-        bytes.extend_from_slice(payload);
-    }
-    bytes
+/// Where a player's frames are read from, and the answers of the reader go.
+struct Both<'a, 'b> {
+    polled: Polled<'a, 'b>,
+    outbox: &'a mut Outbox,
 }
 
-/// What is in a frame; without an opcode it is bytes of a whole frame already.
-fn payload(frame: &Frame) -> (Option<OpCode>, &[u8]) {
-    match frame {
-        Frame::Text(text) => (Some(OpCode::Data(Data::Text)), text),
-        Frame::Ready(bytes) => (None, bytes),
-        Frame::Ping => (Some(OpCode::Control(Control::Ping)), &[]),
-        Frame::Close(code) => (Some(OpCode::Control(Control::Close)), code),
+impl Read for Both<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.polled.read(buffer)
     }
 }
 
-/// What comes in on a socket; what is written to it goes into the outbox.
-pub(crate) struct Incoming {
-    incoming: OwnedReadHalf,
-    outbox: Arc<SharedOutbox>,
-}
-
-impl AsyncRead for Incoming {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.incoming).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Incoming {
+impl Write for Both<'_, '_> {
     /// Takes whole frames: the reader puts each together before it writes it.
-    fn poll_write(
-        self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
-        frames: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let bytes = Bytes::copy_from_slice(frames);
-        self.outbox.change(|outbox| outbox.push_ready(now(), bytes));
-        Poll::Ready(Ok(frames.len()))
+    fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
+        self.outbox
+            .push_ready(now(), Bytes::copy_from_slice(frames));
+        Ok(frames.len())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use protocol::CloseCode;
-
-    use super::*;
-
-    #[test]
-    fn frames_are_as_the_standard_has_them() {
-        let text = |bytes: usize| Frame::Text(vec![b'x'; bytes].into());
-        assert_eq!(to_bytes(&[text(2), Frame::Ping]), b"\x81\x02xx\x89\x00");
-        assert_eq!(
-            to_bytes(&[Frame::close(CloseCode::Restart)]),
-            [0x88, 2, 0x03, 0xf4]
-        );
-        assert_eq!(to_bytes(&[text(126)])[..4], [0x81, 126, 0, 126]);
-        let long = to_bytes(&[text(65_536)]);
-        assert_eq!(long[..10], [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
-        assert_eq!(long.len(), 65_536 + HEADER_BYTES);
-        let ready = Frame::Ready(Bytes::from_static(b"\x8a\x00"));
-        assert_eq!(to_bytes(&[ready]), b"\x8a\x00");
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
