@@ -1,8 +1,11 @@
 //! What a gateway costs, beside `HAProxy` in the same minutes on the same machine.
 //!
 //! Both stand between the same players and the same backend, and carry the same messages: a short
-//! wish up, a table's picture down. The backend is this program once more; it speaks the nodes' link
-//! behind the gateway, and plain WebSocket behind `HAProxy`. Then 4,000 players sit and say nothing.
+//! wish up, the table's picture down to all who sit there. First at tables of four, which is what people
+//! play at; then at tables of one, where a gateway has no advantage: what goes to several players of a table
+//! goes over a link once, and through `HAProxy` for each. The backend is this program once more; it speaks
+//! the nodes' link behind the gateway, and plain WebSocket behind `HAProxy`. Then 4,000 players sit and say
+//! nothing.
 //!
 //! `cargo bench --bench front_door`; without `HAProxy` its row is missing.
 
@@ -23,7 +26,7 @@ use players::Load;
 use process::{Process, free_address};
 
 const IDLE_PLAYERS: u32 = 4_000;
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 /// Between coming in and the first message.
 const REST: Duration = Duration::from_millis(500);
 
@@ -60,23 +63,14 @@ async fn main() {
         process::until_open(proxy).await;
     }
 
-    println!("| through | p50 | p99 | CPU a message |");
-    println!("|---|---|---|---|");
-    let mut rounds = Vec::new();
-    for _ in 0..ROUNDS {
-        let nothing = row("nothing", direct, Load::Plain, None).await;
-        let haproxy = match &haproxy {
-            Some(haproxy) => Some(row("HAProxy", proxy, Load::Plain, Some(haproxy)).await),
-            None => None,
-        };
-        let gateway = row("the gateway", listen, Load::Players, Some(&gateway)).await;
-        rounds.push(Round {
-            nothing,
-            haproxy,
-            gateway,
-        });
+    let ways = Ways {
+        direct,
+        haproxy: haproxy.as_ref().map(|haproxy| (proxy, haproxy)),
+        gateway: (listen, &gateway),
+    };
+    for seats in [4, 1] {
+        beside(&ways, seats).await;
     }
-    summarise(&rounds);
 
     let before = gateway.resident_kib();
     let sitting = players::sit(listen, IDLE_PLAYERS).await;
@@ -87,6 +81,37 @@ async fn main() {
         "\n{IDLE_PLAYERS} players who sit and say nothing: {each:.1} KiB each ({grown} KiB more than {before} KiB)"
     );
     drop(sitting);
+}
+
+/// The ways from the players to the backend, and what stands in them.
+struct Ways<'a> {
+    direct: SocketAddr,
+    haproxy: Option<(SocketAddr, &'a Process)>,
+    gateway: (SocketAddr, &'a Process),
+}
+
+/// All ways in turns, at tables of so many.
+async fn beside(ways: &Ways<'_>, seats: u32) {
+    println!("\n| tables of {seats}, through | p50 | p99 | CPU a move |");
+    println!("|---|---|---|---|");
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let nothing = row("nothing", ways.direct, Load::Plain, seats, None).await;
+        let haproxy = match ways.haproxy {
+            Some((address, haproxy)) => {
+                Some(row("HAProxy", address, Load::Plain, seats, Some(haproxy)).await)
+            }
+            None => None,
+        };
+        let (address, gateway) = ways.gateway;
+        let gateway = row("the gateway", address, Load::Players, seats, Some(gateway)).await;
+        rounds.push(Round {
+            nothing,
+            haproxy,
+            gateway,
+        });
+    }
+    summarise(&rounds);
 }
 
 /// The three, one after the other.
@@ -103,17 +128,23 @@ struct Row {
     cpu: f64,
 }
 
-async fn row(name: &str, address: SocketAddr, load: Load, between: Option<&Process>) -> Row {
+async fn row(
+    name: &str,
+    address: SocketAddr,
+    load: Load,
+    seats: u32,
+    between: Option<&Process>,
+) -> Row {
     let used = || between.map_or(0.0, Process::cpu_seconds);
-    // What it costs to come in is no cost of a message.
-    let players = players::gather(address, load).await;
+    // What it costs to come in is no cost of a move.
+    let tables = players::gather(address, load, seats).await;
     tokio::time::sleep(REST).await;
     let before = used();
-    let report = players::play(players).await;
+    let report = players::play(tables).await;
     let row = Row {
         p50: report.p50.as_secs_f64() * 1e6,
         p99: report.p99.as_secs_f64() * 1e6,
-        cpu: (used() - before) * 1e6 / f64::from(report.messages),
+        cpu: (used() - before) * 1e6 / f64::from(report.moves),
     };
     println!(
         "| {name} | {:.0} µs | {:.0} µs | {:.0} µs |",
@@ -124,7 +155,7 @@ async fn row(name: &str, address: SocketAddr, load: Load, between: Option<&Proce
 
 /// Medians over the rounds: what each adds to nothing at all, and the gateway beside `HAProxy`.
 fn summarise(rounds: &[Round]) {
-    println!("\n| in the median round | adds at p50 | adds at p99 | CPU a message |");
+    println!("\n| in the median round | adds at p50 | adds at p99 | CPU a move |");
     println!("|---|---|---|---|");
     let added = |row: &Row, round: &Round| {
         [

@@ -1,21 +1,26 @@
-//! What stands behind both: a game node of few words, and a plain WebSocket of the same ones.
+//! What stands behind both: a game node of few words, and a plain WebSocket of the same ones. Whatever
+//! one at a table says, all of it are shown the table.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 use axum::Router;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::Path;
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::routing::any;
 use axum::serve::ListenerExt;
 use futures_util::SinkExt;
 use protocol::frame::{decode, encode};
-use protocol::link::{Ask, GATEWAY_LINK_PATH, Outcome, Receiver, Show, ToGateway, ToNode};
+use protocol::link::{Ask, GATEWAY_LINK_PATH, Outcome, Receiver, Request, Show, ToGateway, ToNode};
 use protocol::parts::{Fragment, SharedParts, WaitingEvents, full_state};
 use protocol::server::LoadLevel;
+use protocol::{ConnectionId, LobbyCode};
 use registry::{
     Incarnation, Lifetimes, NodeId, Presence, PresenceConfig, RedisConfig, Registry, Role,
 };
 use serde_json::json;
+use tokio::sync::mpsc;
 
 const ID: &str = "game-bench";
 /// As long as the picture of a table in the middle of a game.
@@ -23,8 +28,10 @@ const PADDING_BYTES: usize = 4_000;
 
 static INCARNATION: LazyLock<uuid::Uuid> = LazyLock::new(uuid::Uuid::new_v4);
 static SEQ: AtomicU64 = AtomicU64::new(1);
-static LOBBY: LazyLock<Fragment> =
-    LazyLock::new(|| Fragment::of(&json!({ "padding": "x".repeat(PADDING_BYTES) })));
+static PADDING: LazyLock<String> = LazyLock::new(|| "x".repeat(PADDING_BYTES));
+/// Who sits where, without a gateway.
+static TABLES: LazyLock<Mutex<HashMap<String, Vec<mpsc::UnboundedSender<Utf8Bytes>>>>> =
+    LazyLock::new(Mutex::default);
 
 /// Prints its address, and answers for ever.
 pub(crate) async fn run(redis: &str) {
@@ -48,41 +55,66 @@ pub(crate) async fn run(redis: &str) {
             any(async |up: WebSocketUpgrade| up.on_upgrade(link)),
         )
         .route(
-            "/ws",
-            any(async |up: WebSocketUpgrade| up.read_buffer_size(4096).on_upgrade(plain)),
+            "/ws/{table}",
+            any(async |Path(table): Path<String>, up: WebSocketUpgrade| {
+                up.read_buffer_size(4096)
+                    .on_upgrade(|socket| plain(socket, table))
+            }),
         );
     // As a game node does.
     let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
     axum::serve(listener, routes).await.unwrap();
 }
 
-fn picture() -> SharedParts {
+fn picture(table: &str) -> SharedParts {
     SharedParts {
         seq: SEQ.fetch_add(1, Ordering::Relaxed),
-        lobby: LOBBY.clone(),
+        lobby: Fragment::of(&json!({ "code": table, "padding": *PADDING })),
         game: None,
     }
 }
 
-/// Answers each frame with a state.
-async fn plain(mut socket: WebSocket) {
-    while let Some(Ok(message)) = socket.recv().await {
-        if let Message::Text(_) = message {
-            let state = full_state(&picture(), None, &WaitingEvents::default());
-            let state = String::from_utf8(state).unwrap();
-            if socket.send(Message::Text(state.into())).await.is_err() {
-                return;
+/// Answers each frame with a state for all who sit at that table.
+async fn plain(mut socket: WebSocket, table: String) {
+    let (shown, mut pictures) = mpsc::unbounded_channel();
+    TABLES
+        .lock()
+        .unwrap()
+        .entry(table.clone())
+        .or_default()
+        .push(shown);
+    loop {
+        tokio::select! {
+            message = socket.recv() => match message {
+                Some(Ok(Message::Text(_))) => {
+                    let state = full_state(&picture(&table), None, &WaitingEvents::default());
+                    let state = Utf8Bytes::try_from(state).unwrap();
+                    let mut tables = TABLES.lock().unwrap();
+                    let seats = tables.get_mut(&table).unwrap();
+                    seats.retain(|seat| seat.send(state.clone()).is_ok());
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return,
+            },
+            Some(state) = pictures.recv() => {
+                if socket.send(Message::Text(state)).await.is_err() {
+                    return;
+                }
             }
         }
     }
 }
 
+/// Who sits where, over one link.
+type Seats = HashMap<LobbyCode, Vec<ConnectionId>>;
+
 async fn link(mut socket: WebSocket) {
+    let mut seats = Seats::new();
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Binary(bytes) = message else {
             continue;
         };
-        for answer in answers(decode(&bytes).unwrap()) {
+        for answer in answers(decode(&bytes).unwrap(), &mut seats) {
             if socket
                 .feed(Message::Binary(encode(&answer).into()))
                 .await
@@ -97,7 +129,7 @@ async fn link(mut socket: WebSocket) {
     }
 }
 
-fn answers(message: ToNode) -> Vec<ToGateway> {
+fn answers(message: ToNode, seats: &mut Seats) -> Vec<ToGateway> {
     match message {
         ToNode::Hello { .. } => vec![
             ToGateway::Hello {
@@ -119,15 +151,24 @@ fn answers(message: ToNode) -> Vec<ToGateway> {
             request,
             lobby: None,
         }],
-        ToNode::Ask(ask) => done(&ask),
+        ToNode::Ask(ask) => done(&ask, seats),
+        ToNode::Detach { code, connection } => {
+            let seats = seats.entry(code).or_default();
+            seats.retain(|seat| *seat != connection);
+            Vec::new()
+        }
         // Nobody waits for more: its lobbies never move.
-        ToNode::Detach { .. } | ToNode::Claim { .. } | ToNode::Question { .. } => Vec::new(),
+        ToNode::Claim { .. } | ToNode::Question { .. } => Vec::new(),
     }
 }
 
-fn done(ask: &Ask) -> Vec<ToGateway> {
-    let receiver = Receiver {
-        connection: ask.connection,
+fn done(ask: &Ask, seats: &mut Seats) -> Vec<ToGateway> {
+    let seats = seats.entry(ask.code).or_default();
+    if matches!(ask.request, Request::Create { .. } | Request::Join { .. }) {
+        seats.push(ask.connection);
+    }
+    let receiver = |connection: &ConnectionId| Receiver {
+        connection: *connection,
         own: None,
     };
     vec![
@@ -139,10 +180,10 @@ fn done(ask: &Ask) -> Vec<ToGateway> {
         ToGateway::Show(Show {
             code: ask.code,
             epoch: 1,
-            shared: picture(),
+            shared: picture(ask.code.as_str()),
             events: Vec::new(),
             own: Vec::new(),
-            to: vec![receiver],
+            to: seats.iter().map(receiver).collect(),
             traces: Vec::new(),
         }),
     ]
