@@ -4,4 +4,5 @@ mod emptied;
 mod gateways;
 mod killed;
 mod poisoned;
+mod silence;
 mod stopped;
