@@ -17,7 +17,8 @@ use protocol::parts::{Fragment, SharedParts, WaitingEvents, full_state};
 use protocol::server::LoadLevel;
 use protocol::{ConnectionId, LobbyCode};
 use registry::{
-    Incarnation, Lifetimes, NodeId, Presence, PresenceConfig, RedisConfig, Registry, Role,
+    Born, Create, Incarnation, Lifetime, Lifetimes, NodeId, Owner, Presence, PresenceConfig,
+    RedisConfig, Registry, Role,
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -52,7 +53,10 @@ pub(crate) async fn run(redis: &str) {
     let routes = Router::new()
         .route(
             GATEWAY_LINK_PATH,
-            any(async |up: WebSocketUpgrade| up.on_upgrade(link)),
+            any(move |up: WebSocketUpgrade| {
+                let registry = registry.clone();
+                async { up.on_upgrade(|socket| link(socket, registry)) }
+            }),
         )
         .route(
             "/ws/{table}",
@@ -108,13 +112,22 @@ async fn plain(mut socket: WebSocket, table: String) {
 /// Who sits where, over one link.
 type Seats = HashMap<LobbyCode, Vec<ConnectionId>>;
 
-async fn link(mut socket: WebSocket) {
+async fn link(mut socket: WebSocket, registry: Registry) {
     let mut seats = Seats::new();
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Binary(bytes) = message else {
             continue;
         };
-        for answer in answers(decode(&bytes).unwrap(), &mut seats) {
+        let message = decode(&bytes).unwrap();
+        if let ToNode::Ask(Ask {
+            code,
+            request: Request::Create { born, .. },
+            ..
+        }) = &message
+        {
+            own(&registry, *code, born).await;
+        }
+        for answer in answers(message, &mut seats) {
             if socket
                 .feed(Message::Binary(encode(&answer).into()))
                 .await
@@ -127,6 +140,22 @@ async fn link(mut socket: WebSocket) {
             return;
         }
     }
+}
+
+/// Lets others find the table.
+async fn own(registry: &Registry, code: LobbyCode, born: &str) {
+    let create = Create {
+        code: code.to_string(),
+        born: born.parse::<Born>().unwrap(),
+        owner: Owner {
+            node: NodeId::new(ID).unwrap(),
+            incarnation: Incarnation::new(*INCARNATION),
+        },
+        saved: Vec::new().into(),
+        status: "waiting".to_owned(),
+        lifetime: Lifetime::Table,
+    };
+    registry.create(&create).await.unwrap();
 }
 
 fn answers(message: ToNode, seats: &mut Seats) -> Vec<ToGateway> {
