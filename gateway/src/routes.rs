@@ -115,12 +115,20 @@ impl Routes {
         self.look(clock::now()).another_run_at()
     }
 
+    /// Whether lobbies may be claimed now, and what nobody says to know is nobody's: after another
+    /// run, owners need the time to be listed again.
+    pub(crate) fn may_claim(&self) -> bool {
+        let now = clock::now();
+        self.look(now).may_claim(now)
+    }
+
     fn look(&self, now: Instant) -> MutexGuard<'_, Caution> {
         let mut caution = lock(&self.caution);
         let health = self.health.borrow();
         let view = RegistryView {
             reachable: health.reachable,
             run_id: health.run_id.as_deref(),
+            missed: health.missed,
         };
         caution.look(now, view);
         drop(health);

@@ -18,6 +18,9 @@ pub struct Health {
     /// Which run of Redis answered last. Another one may have lost data: whoever holds sessions
     /// and lobbies writes them anew.
     pub run_id: Option<String>,
+    /// It has not answered at least once since the start. The first run that is seen then may be
+    /// another one than that of before.
+    pub missed: bool,
     /// Counts the connections over which commits and touches go: over a new one everything is
     /// committed anew, since what went over the last one may have been lost.
     pub commit_connection: u64,
@@ -31,8 +34,6 @@ pub(crate) struct HealthCell {
     /// Presence threads, which probe each second: while there is one it alone says that the
     /// registry is away, so that one broken connection of a pool does not.
     probers: AtomicUsize,
-    /// The registry was never reached, and that has been said.
-    missed: AtomicBool,
     /// Another run was seen while the registry was away: said together with its return.
     other_run: AtomicBool,
     /// The registry's clock when it last answered, and when that was here.
@@ -51,13 +52,13 @@ impl HealthCell {
         let health = Health {
             reachable,
             run_id,
+            missed: false,
             commit_connection: 0,
             changed_at: Instant::now(),
         };
         Self {
             sender: watch::Sender::new(health),
             probers: AtomicUsize::new(0),
-            missed: AtomicBool::new(false),
             other_run: AtomicBool::new(false),
             clock: Mutex::new(None),
         }
@@ -122,12 +123,12 @@ impl HealthCell {
             if lost {
                 (health.reachable, health.changed_at) = (false, Instant::now());
             }
-            let first = !self.missed.swap(true, Ordering::Relaxed);
+            let first = !std::mem::replace(&mut health.missed, true);
             if lost || first {
                 // Redis stopped, or the network between: retried for ever.
                 warn!(%error, "the registry does not answer");
             }
-            lost
+            lost || first
         });
     }
 

@@ -69,7 +69,8 @@ impl Gateway {
             self.write_session(record).await;
             return Ok(Some(entered));
         }
-        if complete || !has_lost_data {
+        // A node that is not listed yet was not asked either.
+        if !has_lost_data || (complete && self.routes.may_claim()) {
             Ok(session.and_then(|session| recognised(token, session)))
         } else {
             Err(NotEntered::Unavailable)

@@ -14,6 +14,8 @@ const STOOD_STILL: Duration = Duration::from_secs(2);
 pub(crate) struct RegistryView<'a> {
     pub(crate) reachable: bool,
     pub(crate) run_id: Option<&'a str>,
+    /// It has not answered at least once since the start of the process.
+    pub(crate) missed: bool,
 }
 
 /// One process'. Has to be looked at several times a second, and before each judgement.
@@ -29,7 +31,8 @@ pub(crate) struct Caution {
 }
 
 impl Caution {
-    /// At the start of the process: that the registry then answers is no return.
+    /// At the start of the process: that the registry then answers is no return, unless it was
+    /// missed first.
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             looked_at: now,
@@ -49,7 +52,8 @@ impl Caution {
             self.stood_still_at = Some(now);
         }
         let another = registry.run_id.is_some() && self.run_id.as_deref() != registry.run_id;
-        let known_before = self.run_id.is_some();
+        // Whoever started while it was away can't know that this is the run of before.
+        let known_before = self.run_id.is_some() || registry.missed;
         if another {
             if known_before {
                 self.another_run_at = Some(now);
@@ -87,14 +91,23 @@ mod tests {
     const ONE: RegistryView<'_> = RegistryView {
         reachable: true,
         run_id: Some("one"),
+        missed: false,
     };
     const AWAY: RegistryView<'_> = RegistryView {
         reachable: false,
         run_id: Some("one"),
+        missed: false,
     };
     const TWO: RegistryView<'_> = RegistryView {
         reachable: true,
         run_id: Some("two"),
+        missed: false,
+    };
+
+    const NEVER: RegistryView<'_> = RegistryView {
+        reachable: false,
+        run_id: None,
+        missed: false,
     };
 
     /// Looks at each of these, so many milliseconds after the start.
@@ -130,12 +143,22 @@ mod tests {
 
     #[test]
     fn its_first_answer_is_no_return() {
-        let never = RegistryView {
-            reachable: false,
-            run_id: None,
+        assert!(!may(&[(0, NEVER)], 0));
+        let first = [(0, NEVER), (700, ONE)];
+        assert!(may(&first, 700));
+        assert_eq!(looked(&first).0.another_run_at(), None);
+    }
+
+    #[test]
+    fn its_first_answer_after_it_was_missed_is_another_runs() {
+        let missed = |view| RegistryView {
+            missed: true,
+            ..view
         };
-        assert!(!may(&[(0, never)], 0));
-        assert!(may(&[(0, never), (700, ONE)], 700));
+        let first = [(0, NEVER), (500, missed(NEVER)), (700, missed(ONE))];
+        assert!(!may(&first, 5699));
+        assert!(may(&first, 5700));
+        assert!(looked(&first).0.another_run_at().is_some());
     }
 
     #[test]

@@ -291,8 +291,7 @@ impl Resolver {
     }
 
     fn may_claim(&self) -> bool {
-        let now = clock::now();
-        self.gateway.routes.look(now).may_claim(now)
+        self.gateway.routes.may_claim()
     }
 
     fn needs(&self) -> Needs {
