@@ -134,7 +134,7 @@ describe('what is wrong', () => {
       { link: 'down' },
       { load: 'overloaded' },
       { suspended: 1 },
-      { last_seen: NOW - 8_001 },
+      { last_seen: NOW - 11_501 },
     ] as const)
       expect(rank(bad), JSON.stringify(bad)).toBe(0)
     for (const warn of [
@@ -146,6 +146,18 @@ describe('what is wrong', () => {
     ] as const)
       expect(rank(warn), JSON.stringify(warn)).toBe(1)
     expect(rank({ state: 'starting', started_at: NOW })).toBe(2)
+  })
+
+  it('is not a heartbeat of another process that the gateway has not looked for again', () => {
+    expect(rank({ last_seen: NOW - 10_500 })).toBe(2)
+  })
+
+  it('is not told twice of lobbies that stand still: they do not go on', () => {
+    const told = troublesOf(node('a', { suspended: 2, uncommitted: 1 }), NOW).map(({ text }) => text)
+    expect(told).toEqual([
+      '2 lobbies stand still: can’t be saved',
+      '1 lobby has moves that are not saved yet',
+    ])
   })
 
   it('is not a heartbeat that nobody could hear', () => {
@@ -189,8 +201,8 @@ describe('what has become of a node’s lobbies', () => {
       last_handed_over: { at: NOW - 599_000, why: 'drain', lobbies: 1, longest_ms: 7 },
     })
     expect(movesOf(moved, NOW)).toEqual([
-      'took over 33 lobbies 4 s ago in 1.2 s at most: their node is gone',
-      'handed over 1 lobby 9 min ago in 7 ms at most: it was told to leave',
+      'took over 33 lobbies 4 s ago, each within 1.2 s: their node is gone',
+      'handed over 1 lobby 9 min ago, within 7 ms: this node was told to leave',
     ])
     expect(movesOf(moved, NOW + 1_000)).toHaveLength(1)
     expect(movesOf(node('b'), NOW)).toEqual([])

@@ -4,8 +4,11 @@ import type { Node } from './node'
 
 export type Trouble = { level: 'bad' | 'warn'; text: string }
 
-/** A heartbeat comes every five seconds at least; others call a node stalled after eight without one. */
-const SILENT_AFTER_MS = 8_000
+/**
+ * A heartbeat comes every five seconds at least, and the gateway asks for those of others as often: one of
+ * ten seconds is nothing. After fifteen the node is gone.
+ */
+const SILENT_AFTER_MS = 11_500
 /** The usual ceiling of a start. */
 const SLOW_START_MS = 30_000
 
@@ -20,7 +23,7 @@ export function troublesOf(node: Node, now: number | null): Trouble[] {
     bad.push(say.silent(now - node.last_seen))
   if (node.load === 'overloaded') bad.push(say.overloaded)
   if (node.suspended > 0) bad.push(say.suspended(node.suspended))
-  if (node.uncommitted > 0) warn.push(say.uncommitted(node.uncommitted))
+  if (node.uncommitted > 0) warn.push((node.suspended > 0 ? say.unsaved : say.uncommitted)(node.uncommitted))
   if (!node.verified) warn.push(say.unverified(node.why))
   else if (node.why !== null && node.state !== 'starting') warn.push(say.why(node.why))
   if (node.state === 'draining') warn.push(say.draining(node.lobbies))

@@ -12,19 +12,26 @@ const reasons: Record<Reason, string> = {
   replaced: 'replaced by a later run',
 }
 
-/** Why lobbies were taken over, and why they were handed over. */
-const whys: Record<string, string> = {
-  dead: 'their node is gone',
-  restarted: 'their node has restarted',
-  silent: 'their node said nothing any more',
-  released: 'their node gave them up',
-  handed_over: 'their node can’t save',
-  own: 'they were this node’s and were not here',
-  drain: 'it was told to leave',
-  start: 'their games start where there is room',
+/** Why one lobby, or several, were taken over or handed over. */
+const whys: Record<string, [one: string, many: string]> = {
+  dead: ['its node is gone', 'their node is gone'],
+  restarted: ['its node has restarted', 'their node has restarted'],
+  silent: ['its node said nothing any more', 'their node said nothing any more'],
+  released: ['its node handed it over', 'their node handed them over'],
+  handed_over: ['its node can’t save', 'their node can’t save'],
+  own: ['it was this node’s and was not here', 'they were this node’s and were not here'],
+  drain: ['this node was told to leave', 'this node was told to leave'],
+  start: ['its game starts where there is room', 'their games start where there is room'],
 }
 
 const took = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`)
+
+const moved = (n: number, why: string, longest: number, ms: number): string => {
+  const [one, many] = whys[why] ?? [why, why]
+  return n === 1
+    ? `1 lobby ${age(ms)} ago, within ${took(longest)}: ${one}`
+    : `${n} lobbies ${age(ms)} ago, each within ${took(longest)}: ${many}`
+}
 
 export const operations = {
   title: 'Wizard operations',
@@ -79,17 +86,19 @@ export const operations = {
     busy: 'busy',
     unverified: (why: string | null): string => `unverified: ${why ?? 'can’t reach itself by its address'}`,
     why: (why: string): string => why,
-    suspended: (n: number): string => `${count(n, 'lobby', 'lobbies')} suspended: can’t be saved`,
+    suspended: (n: number): string => `${count(n, 'lobby stands', 'lobbies stand')} still: can’t be saved`,
     uncommitted: (n: number): string => `${count(n, 'lobby goes', 'lobbies go')} on unsaved`,
+    /** Those that stand still do not go on. */
+    unsaved: (n: number): string => `${count(n, 'lobby has', 'lobbies have')} moves that are not saved yet`,
     draining: (n: number): string =>
       n === 0 ? 'leaving' : `leaving once ${count(n, 'lobby is', 'lobbies are')} at another node`,
     slowStart: (why: string | null): string => `still not ready: ${why ?? 'its /ready says what is missing'}`,
   },
   moved: {
     takenOver: (n: number, why: string, longest: number, ms: number): string =>
-      `took over ${count(n, 'lobby', 'lobbies')} ${age(ms)} ago in ${took(longest)} at most: ${whys[why] ?? why}`,
+      `took over ${moved(n, why, longest, ms)}`,
     handedOver: (n: number, why: string, longest: number, ms: number): string =>
-      `handed over ${count(n, 'lobby', 'lobbies')} ${age(ms)} ago in ${took(longest)} at most: ${whys[why] ?? why}`,
+      `handed over ${moved(n, why, longest, ms)}`,
   },
   left: (reason: Reason, ms: number): string => `${reasons[reason]} ${age(ms)} ago`,
   timeline: {
@@ -103,7 +112,8 @@ export const operations = {
     slow: 'The gateway does not answer. Trying on.',
     lost: (ms: number): string =>
       `Connection lost ${age(ms)} ago. Trying again; this is what was known then.`,
-    registryAway: 'The registry can’t be reached: this is the last known picture. Links show who lives.',
+    registryAway:
+      'The registry can’t be reached: this is the last known picture, and links show who lives. While no gateway reaches it, games go on unsaved.',
     empty: 'No process is there yet.',
     emptyHint: 'Start a game node and an AI node with the same REDIS_URL; they appear here by themselves.',
   },
