@@ -153,7 +153,7 @@ const connection = {
   } satisfies Record<StatusReason, string>,
   notAccepting: 'New games are not possible right now.',
   tryAgainIn: (ms: number): string => `Try again in ${seconds(ms)}.`,
-  unsaved: 'The server can’t save right now. The game goes on, but the last moves could be lost.',
+  unsaved: 'The game goes on unsaved for now: its last moves could be lost.',
   undelivered: 'That didn’t go out: no connection. Please try again.',
   seatGone: 'You were away for a long time, and your seat is gone.',
 }

@@ -125,8 +125,8 @@ export const operations = {
       lobbies === 0
         ? 'It takes nothing new and leaves at once: no lobby is there.'
         : `It takes nothing new, hands its ${count(lobbies, 'lobby', 'lobbies')} over to other game nodes, and leaves. Players notice nothing.`,
-    lastGame:
-      'It is the last game node that is ready: its tables are saved, and wait until there is another one.',
+    lastGame: (lobbies: number): string =>
+      `It is the last game node that is ready: its ${count(lobbies, 'lobby is', 'lobbies are')} saved, and players wait until there is another one.`,
     gateway: (players: number): string =>
       `It closes ${count(players, 'connection', 'connections')}; the players come back through another gateway.`,
     gatewayOwn: 'If it is the gateway that shows this page, the page goes with it.',
