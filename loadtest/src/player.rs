@@ -353,6 +353,11 @@ impl Player {
         self.status
     }
 
+    /// How many messages were sent so far, over all connections: the `id` of the newest.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
     /// What was seen and acknowledged.
     pub fn checker(&self) -> &Checker {
         &self.checker

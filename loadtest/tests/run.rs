@@ -70,6 +70,13 @@ async fn a_refusal_for_lack_of_room_is_counted_and_asked_again() {
 }
 
 #[tokio::test]
+async fn a_refusal_of_what_was_asked_again_may_come_when_something_else_is_asked() {
+    let report = play(Misdeed::RefuseRepeatLate, 1).await.unwrap();
+    let counted = [ErrorCode::Unavailable, ErrorCode::StaleTurn].map(|code| report.errors[&code]);
+    assert_eq!((counted, report.games_finished), ([1, 1], 1), "{report}");
+}
+
+#[tokio::test]
 async fn a_broken_connection_is_opened_anew_and_the_game_goes_on() {
     let report = play(Misdeed::CloseOnce, 1).await.unwrap();
     assert_eq!(

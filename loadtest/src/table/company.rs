@@ -30,6 +30,9 @@ pub(super) struct Company {
     /// Pauses before coming back; apart from the table's own, so that a broken connection changes no later choice.
     chance: ChaCha8Rng,
     players: Vec<Player>,
+    /// Of each player the newest message of those that are done and were asked again: a refusal of it, or of one
+    /// before, is late word on what needs none.
+    settled: Vec<u64>,
     agreement: Agreement,
     /// From now on it is no loss to come back to no lobby.
     leaving: bool,
@@ -43,6 +46,7 @@ impl Company {
             shared,
             chance,
             players: Vec::new(),
+            settled: Vec::new(),
             agreement: Agreement::default(),
             leaving: false,
         }
@@ -56,6 +60,7 @@ impl Company {
                 .await
                 .map_err(|what| self.fault(Some(seat), what))?;
             self.players.push(player);
+            self.settled.push(0);
         }
         let create = PlayerMessage::CreateLobby(Named { name: name(0) });
         self.ask(0, create, |state| state.lobby.is_some()).await?;
@@ -104,8 +109,8 @@ impl Company {
         loop {
             self.send(seat, message.clone()).await?;
             match self.receive_until(seat, &done).await? {
-                Outcome::Shown => return Ok(()),
-                Outcome::Returned if done(self.players[seat].state()) => return Ok(()),
+                Outcome::Shown => break,
+                Outcome::Returned if done(self.players[seat].state()) => break,
                 Outcome::Returned => is_repeated = true,
                 Outcome::Refused(refused) => {
                     let room = may_be_refused(refused.code);
@@ -115,13 +120,17 @@ impl Company {
                     } else if is_repeated && !room {
                         // The first was not lost with the connection, nor for want of an answer in time: its effect
                         // is on the way.
-                        return self.bring(seat, &done).await;
+                        break;
                     } else {
                         return Err(self.fault(Some(seat), PlayerError::Refused(refused)));
                     }
                 }
             }
         }
+        if is_repeated {
+            self.settled[seat] = self.players[seat].requests();
+        }
+        self.bring(seat, &done).await
     }
 
     /// Makes a move, again and again until it is shown: with its turn it is played once.
@@ -149,9 +158,8 @@ impl Company {
     ) -> Result<(), Fault> {
         while !wanted(self.players[seat].state()) {
             if let Outcome::Refused(refused) = self.receive_until(seat, &wanted).await? {
-                // Late word on a move that was sent again after a broken connection, or that a table can't be reached
-                // just now.
-                if refused.code != ErrorCode::StaleTurn && !may_be_refused(refused.code) {
+                // Word that a table can't be reached just now.
+                if !may_be_refused(refused.code) {
                     return Err(self.fault(Some(seat), PlayerError::Refused(refused)));
                 }
             }
@@ -242,7 +250,9 @@ impl Company {
                 }
                 Ok(ServerMessage::Error(refused)) => {
                     self.shared.tally().refused(refused.code);
-                    return Ok(Outcome::Refused(refused));
+                    if !self.is_late(seat, &refused) {
+                        return Ok(Outcome::Refused(refused));
+                    }
                 }
                 Ok(_) => {}
                 Err(error) if may_return(&error) => {
@@ -252,6 +262,11 @@ impl Company {
                 Err(error) => return Err(self.fault(Some(seat), error)),
             }
         }
+    }
+
+    fn is_late(&self, seat: usize, refused: &Refused) -> bool {
+        let id = refused.id.as_ref().and_then(|id| id.parse::<u64>().ok());
+        id.is_some_and(|id| id <= self.settled[seat])
     }
 
     /// As a client does: after a random time, by its token, at the next gateway.

@@ -29,6 +29,8 @@ pub(crate) enum Misdeed {
     LeaveLobbyOut,
     RefuseLegalMove,
     RefuseForLackOfRoom,
+    /// Not wrong by itself: a move whose answer is lost is asked again, and the repeat refused after the player's next.
+    RefuseRepeatLate,
     /// Not wrong by itself: a gateway that shuts down.
     CloseOnce,
     /// The same, and then the token is unknown.
@@ -43,6 +45,8 @@ const MISDEED_TURN: u32 = 5;
 pub(crate) struct Hall {
     misdeed: Misdeed,
     done: bool,
+    /// Whose move was answered `unavailable`, and then the `id` of its repeat.
+    repeat: Option<(PlayerId, Option<String>)>,
     seats: Vec<Place>,
     options: Options,
     game: Option<Game>,
@@ -64,6 +68,7 @@ impl Hall {
         let hall = Arc::new(Mutex::new(Self {
             misdeed,
             done: misdeed == Misdeed::None,
+            repeat: None,
             seats: Vec::new(),
             options: Options::default(),
             game: None,
@@ -118,9 +123,9 @@ impl Hall {
         id
     }
 
-    fn take(&mut self, me: &PlayerId, message: PlayerMessage, outbox: &UnboundedSender<Message>) {
+    fn take(&mut self, me: &PlayerId, frame: PlayerFrame, outbox: &UnboundedSender<Message>) {
         let mut events = Vec::new();
-        match message {
+        match frame.message {
             PlayerMessage::CreateLobby(named) => self.sit(me, named.name, outbox),
             PlayerMessage::JoinLobby(join) => self.sit(me, join.name, outbox),
             PlayerMessage::SetOptions(set) => {
@@ -133,7 +138,7 @@ impl Hall {
                 self.game = Some(game);
                 events = started;
             }
-            PlayerMessage::Action(act) => match self.act(me, &act, outbox) {
+            PlayerMessage::Action(act) => match self.act(me, &act, frame.id, outbox) {
                 Some(happened) => events = happened,
                 None => return,
             },
@@ -160,6 +165,7 @@ impl Hall {
         &mut self,
         me: &PlayerId,
         act: &Act,
+        id: Option<String>,
         outbox: &UnboundedSender<Message>,
     ) -> Option<Vec<rules::Event>> {
         let seat = self.seats.iter().position(|place| place.id == *me).unwrap();
@@ -168,20 +174,15 @@ impl Hall {
         let refusal = match self.misdeed {
             Misdeed::RefuseLegalMove => Some(ErrorCode::IllegalAction),
             Misdeed::RefuseForLackOfRoom => Some(ErrorCode::RateLimited),
+            Misdeed::RefuseRepeatLate => Some(ErrorCode::Unavailable),
             _ => None,
         };
         if let Some(code) = refusal.filter(|_| due) {
             self.done = true;
-            let message = String::new();
-            say(
-                outbox,
-                &ServerMessage::Error(Refused {
-                    code,
-                    message,
-                    retry_after_ms: Some(1),
-                    id: None,
-                }),
-            );
+            if code == ErrorCode::Unavailable {
+                self.repeat = Some((me.clone(), None));
+            }
+            refuse(outbox, code, id);
             return None;
         }
         if due
@@ -200,17 +201,17 @@ impl Hall {
             return None;
         }
         if act.turn.is_some_and(|turn| turn < game.turn()) {
-            let (code, message) = (ErrorCode::StaleTurn, String::new());
-            say(
-                outbox,
-                &ServerMessage::Error(Refused {
-                    code,
-                    message,
-                    retry_after_ms: None,
-                    id: None,
-                }),
-            );
+            refuse(outbox, ErrorCode::StaleTurn, id);
             return None;
+        }
+        if let Some((_, repeat)) = self.repeat.as_mut().filter(|(who, _)| who == me) {
+            match repeat.take() {
+                None => *repeat = id,
+                late => {
+                    refuse(outbox, ErrorCode::StaleTurn, late);
+                    self.repeat = None;
+                }
+            }
         }
         let before = game.clone();
         let seat = Seat::new(u8::try_from(seat).unwrap()).unwrap();
@@ -316,14 +317,27 @@ async fn serve(stream: TcpStream, hall: Arc<Mutex<Hall>>) {
     while let Some(Ok(Message::Text(text))) = source.next().await {
         let frame = PlayerFrame::parse(&text).unwrap();
         let mut hall = hall.lock().unwrap();
-        match (frame.message, &me) {
-            (PlayerMessage::Hello(hello), _) => {
-                me = Some(hall.hello(hello.token.as_deref(), &outbox));
-            }
-            (message, Some(me)) => hall.take(me, message, &outbox),
-            (message, None) => panic!("{message:?} before hello"),
+        if let PlayerMessage::Hello(hello) = &frame.message {
+            me = Some(hall.hello(hello.token.as_deref(), &outbox));
+        } else {
+            let me = me.as_ref().expect("hello comes first");
+            hall.take(me, frame, &outbox);
         }
     }
+}
+
+fn refuse(outbox: &UnboundedSender<Message>, code: ErrorCode, id: Option<String>) {
+    let message = String::new();
+    let retry_after_ms = Some(1);
+    say(
+        outbox,
+        &ServerMessage::Error(Refused {
+            code,
+            message,
+            retry_after_ms,
+            id,
+        }),
+    );
 }
 
 fn say(outbox: &UnboundedSender<Message>, message: &ServerMessage) {
