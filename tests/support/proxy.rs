@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 
 use super::free_address;
@@ -69,26 +69,27 @@ impl Drop for Proxy {
 
 /// One connection, until an end hangs up.
 async fn carry(mut near: TcpStream, to: SocketAddr, mut weather: watch::Receiver<Weather>) {
-    let dialler = dialler_of(&near).await;
-    let is_cut = |weather: &Weather| match weather {
-        Weather::Cut => true,
-        Weather::CutFor(process) => dialler == Some(*process),
-        Weather::Clear | Weather::Late(_) | Weather::Deaf => false,
-    };
-    if weather.wait_for(|weather| !is_cut(weather)).await.is_err() {
+    let Ok(dialler) = near.peer_addr() else {
         return;
+    };
+    let mut open = lets_through(&mut weather, dialler).await;
+    while !open {
+        if weather.changed().await.is_err() {
+            return;
+        }
+        open = lets_through(&mut weather, dialler).await;
     }
     let Ok(mut far) = TcpStream::connect(to).await else {
         return;
     };
     let (mut asked, mut answered) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     loop {
-        let open = !is_cut(&weather.borrow_and_update());
         tokio::select! {
             changed = weather.changed() => {
                 if changed.is_err() {
                     return;
                 }
+                open = lets_through(&mut weather, dialler).await;
             }
             read = near.read(&mut asked), if open => match read {
                 Ok(length) if length > 0 => {
@@ -114,11 +115,21 @@ async fn carry(mut near: TcpStream, to: SocketAddr, mut weather: watch::Receiver
     }
 }
 
+/// Looks for the process only when it matters: that takes its time, and whoever dials waits for it.
+async fn lets_through(weather: &mut watch::Receiver<Weather>, dialler: SocketAddr) -> bool {
+    let now = *weather.borrow_and_update();
+    match now {
+        Weather::Cut => false,
+        Weather::CutFor(process) => dialler_of(dialler).await != Some(process),
+        Weather::Clear | Weather::Late(_) | Weather::Deaf => true,
+    }
+}
+
 /// The kernel's list of sockets is not of one moment: one that is there can be missing from it.
-async fn dialler_of(near: &TcpStream) -> Option<u32> {
-    let address = near.peer_addr().ok()?;
+async fn dialler_of(address: SocketAddr) -> Option<u32> {
     for _ in 0..LOOKS {
-        if let Some(process) = process_of(address) {
+        let look = spawn_blocking(move || process_of(address)).await;
+        if let Some(process) = look.expect("it only reads") {
             return Some(process);
         }
         sleep(BETWEEN_LOOKS).await;
