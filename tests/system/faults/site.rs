@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep};
 
 use super::scale::Scale;
 use crate::support::process::Wizard;
+use crate::support::proxy::Proxy;
 use crate::support::redis::Redis;
 use crate::support::{CEILING, eventually, free_address, http};
 
@@ -19,6 +20,8 @@ const QUIET: (&str, &str) = ("LOG_LEVEL", "info");
 
 pub(super) struct Site {
     pub(super) redis: Redis,
+    /// By which game nodes reach it.
+    nodes_url: String,
     pub(super) gateways: Vec<Wizard>,
     pub(super) nodes: Vec<Wizard>,
     ai: Wizard,
@@ -32,7 +35,20 @@ impl Site {
         Self::over(Redis::start().await, gateways, nodes).await
     }
 
+    /// Over a Redis in memory that the game nodes reach by a way on which things can go wrong.
+    pub(super) async fn with_a_way(gateways: usize, nodes: usize) -> (Self, Proxy) {
+        let redis = Redis::start().await;
+        let way = Proxy::start(redis.address()).await;
+        let url = format!("redis://{}", way.address());
+        (Self::assemble(redis, url, gateways, nodes).await, way)
+    }
+
     pub(super) async fn over(redis: Redis, gateways: usize, nodes: usize) -> Self {
+        let url = redis.url();
+        Self::assemble(redis, url, gateways, nodes).await
+    }
+
+    async fn assemble(redis: Redis, nodes_url: String, gateways: usize, nodes: usize) -> Self {
         let players: Vec<SocketAddr> = (0..gateways).map(|_| free_address()).collect();
         let mut site = Self {
             gateways: Vec::new(),
@@ -40,6 +56,7 @@ impl Site {
             ai: ai_node(&redis),
             players,
             redis,
+            nodes_url,
             started: 0,
         };
         site.start_processes(nodes).await;
@@ -63,8 +80,7 @@ impl Site {
     /// A game node that nobody has heard of; `variables` beside those of all.
     pub(super) fn spawn_node(&mut self, variables: &[(&str, &str)]) -> Wizard {
         self.started += 1;
-        let url = self.redis.url();
-        let mut all = vec![QUIET, ("REDIS_URL", &*url)];
+        let mut all = vec![QUIET, ("REDIS_URL", &*self.nodes_url)];
         all.extend(variables);
         Wizard::spawn(&format!("game-{}", self.started), "game-node", &all)
     }

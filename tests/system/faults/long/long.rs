@@ -1,5 +1,6 @@
 //! What takes its time: `make faults` alone runs these.
 
+mod answers;
 mod emptied;
 mod gateways;
 mod killed;
