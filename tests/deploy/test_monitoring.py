@@ -1,5 +1,6 @@
 """Alerts and dashboard: promtool takes the rules, they fire when they should, and what they ask for is on `/metrics`."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -69,12 +70,9 @@ def expressions():
 
 @pytest.fixture(scope="module")
 def metrics():
-    """`/metrics` of all roles in one process after a game, a refusal of each kind, and the end of its Redis."""
-    players, operations = (f"127.0.0.1:{free_port()}" for _ in range(2))
-    with redis() as (server, port):
-        environment = {
-            "LISTEN_ADDR": players,
-            "OPS_ADDR": operations,
+    """`/metrics` of all roles after a game, a refusal of each kind, a table that moved, and the end of their Redis."""
+    with redis() as (server, port), contextlib.ExitStack() as processes:
+        common = {
             "REDIS_URL": f"redis://127.0.0.1:{port}",
             "ALLOWED_ORIGINS": "https://wizard.example.org",
             "AI_MOVE_DELAY": "0",
@@ -83,15 +81,48 @@ def metrics():
             # With its Redis gone, nothing of it can be handed over.
             "DRAIN_TIMEOUT": "1",
         }
-        with running([], environment):
-            play = ["loadtest", "--url", f"http://{players}", "--humans", "1", "--players", "3", "--games", "1"]
-            subprocess.run(
-                [PROGRAM, *play, "--think", "100ms", "--duration", "3s"], check=True, capture_output=True, timeout=60
-            )
-            be_refused(players)
-            server.terminate()
-            wait_until(lambda: "registry_error_total" in get(operations, "/metrics")[1], "an error of Redis is counted")
-            return get(operations, "/metrics")[1]
+        operations = []
+
+        def run(role, **own):
+            own |= {"LISTEN_ADDR": f"127.0.0.1:{free_port()}", "OPS_ADDR": f"127.0.0.1:{free_port()}"}
+            processes.enter_context(running([role], common | own))
+            operations.append(own["OPS_ADDR"])
+            return own["LISTEN_ADDR"]
+
+        run("game-node", MAX_ACTIVE_GAMES="1")
+        run("ai-node")
+        players = run("gateway")
+        hosts = [host_of_a_table(players) for _ in range(2)]
+        run("game-node")
+        # The second of these games has room at the other node only.
+        for host in hosts:
+            start(host)
+        play = ["loadtest", "--url", f"http://{players}", "--humans", "1", "--players", "3", "--games", "1"]
+        subprocess.run(
+            [PROGRAM, *play, "--think", "100ms", "--duration", "3s"], check=True, capture_output=True, timeout=60
+        )
+        be_refused(players)
+        server.terminate()
+        for address in operations:
+            wait_until(lambda: "registry_error_total" in get(address, "/metrics")[1], "an error of Redis is counted")
+        return "".join(get(address, "/metrics")[1] for address in operations)
+
+
+def host_of_a_table(players):
+    player = Player(players)
+    player.say({"type": "hello", "token": None})
+    player.say({"type": "create_lobby", "name": "Nimue"})
+    for _ in range(2):
+        player.say({"type": "add_ai"})
+    while len((player.hear("state")["lobby"] or {"players": []})["players"]) < 3:
+        pass
+    return player
+
+
+def start(host):
+    host.say({"type": "start_game"})
+    while host.hear("state")["game"] is None:
+        pass
 
 
 def be_refused(players):
