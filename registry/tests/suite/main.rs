@@ -4,6 +4,7 @@
 mod at_once;
 mod costs;
 mod faults;
+mod listings;
 mod lives;
 mod lobbies;
 mod node;
@@ -37,6 +38,9 @@ macro_rules! on_both {
 }
 
 on_both! {
+    listings:
+        public_lobbies_are_listed_until_they_lapse,
+        creations_are_counted_by_address;
     lobbies:
         a_code_is_given_out_once,
         commits_only_go_forward,
@@ -53,9 +57,7 @@ on_both! {
         a_deleted_lobby_stays_dead,
         a_batch_answers_each_in_order,
         states_are_any_bytes,
-        records_live_while_they_are_touched,
-        public_lobbies_are_listed_until_they_lapse,
-        creations_are_counted_by_address;
+        records_live_while_they_are_touched;
     sessions:
         a_token_keeps_its_player,
         an_older_connection_changes_nothing,
