@@ -132,17 +132,9 @@ pub async fn run(
     info!(%address, id = %gateway.config.node_id, "listening for players");
 
     let following = async {
-        let events = gateway.membership.events();
-        // The last of them never ends.
+        // The first of them never ends.
         tokio::join!(
-            Arc::clone(&gateway.links).follow(events),
-            Arc::clone(&gateway.links).follow_health(),
-            gateway.routes.follow(),
-            gateway
-                .links
-                .handed
-                .forget_after(2 * gateway.config.session_ttl),
-            follow_sessions(&gateway),
+            follow(&gateway),
             checks.run(Arc::clone(&gateway), process.clone(), address),
         );
     };
@@ -159,6 +151,21 @@ pub async fn run(
     serving.abort();
     gateway.links.close().await;
     Ok(())
+}
+
+/// Keeps up with what happens elsewhere, for as long as the gateway runs.
+async fn follow(gateway: &Arc<Gateway>) {
+    let events = gateway.membership.events();
+    tokio::join!(
+        Arc::clone(&gateway.links).follow(events),
+        Arc::clone(&gateway.links).follow_health(),
+        gateway.routes.follow(),
+        gateway
+            .links
+            .handed
+            .forget_after(2 * gateway.config.session_ttl),
+        follow_sessions(gateway),
+    );
 }
 
 fn assemble(

@@ -18,7 +18,7 @@ use crate::connection::{Connection, Ending};
 use crate::gateway::Gateway;
 use crate::link;
 use crate::socket::Wire;
-use crate::{Config, assemble, follow_sessions, stop};
+use crate::{Config, assemble, follow, stop};
 use sockets::{Linked, Played};
 
 /// The other end of a link, as it is dialled by its address.
@@ -62,15 +62,7 @@ where
         std::future::pending::<()>().await;
     };
     let following = async {
-        let events = gateway.membership.events();
-        tokio::join!(
-            Arc::clone(&gateway.links).follow(events),
-            Arc::clone(&gateway.links).follow_health(),
-            gateway.routes.follow(),
-            follow_sessions(&gateway),
-            gateway.membership.ready(),
-            accepting,
-        );
+        tokio::join!(follow(&gateway), gateway.membership.ready(), accepting);
     };
     tokio::select! {
         () = following => {}
