@@ -56,7 +56,9 @@ async fn serve(url: String, id: String) {
     loop {
         tokio::select! {
             event = events.next() => match event.expect("the membership goes on") {
-                Event::Joined(one) => println!("{MARK}joined {} {}", one.id, one.incarnation),
+                Event::Joined(one) => {
+                    println!("{MARK}joined {} {} {:?}", one.id, one.incarnation, one.state);
+                },
                 Event::Changed(one) => println!("{MARK}changed {} {:?}", one.id, one.state),
                 Event::Left { presence, reason } => println!("{MARK}left {} {reason}", presence.id),
             },
@@ -135,6 +137,22 @@ impl Node {
     pub(crate) async fn says(&self, start: &str) {
         let what = format!("{} says {start:?}", self.id);
         until(&what, || async { self.has_said(start) }).await;
+    }
+
+    /// Waits until it has another one listed as ready. One that is still starting is listed
+    /// too, and its readiness is a change that may come at any time after.
+    pub(crate) async fn sees_ready(&self, other: &str) {
+        let joined = format!("joined {other} ");
+        let changed = format!("changed {other} ");
+        let what = format!("{} sees {other} ready", self.id);
+        until(&what, || async {
+            let said = self.said();
+            let about = |line: &&String| line.starts_with(&joined) || line.starts_with(&changed);
+            said.iter()
+                .rfind(about)
+                .is_some_and(|line| line.ends_with(" Ready"))
+        })
+        .await;
     }
 
     /// Its run, once it has named it.

@@ -2,10 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "where this fails, the test has failed")]
 
+use std::io::{Error, ErrorKind};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -69,14 +70,7 @@ impl RedisServer {
 
     /// A plain command, as an operator would send it.
     pub(crate) fn command<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
-        let client = redis::Client::open(self.url()).unwrap();
-        let mut connection = client
-            .get_connection_with_timeout(Duration::from_secs(5))
-            .unwrap();
-        redis::cmd(words[0])
-            .arg(&words[1..])
-            .query(&mut connection)
-            .unwrap()
+        command(self.port, words)
     }
 }
 
@@ -86,6 +80,37 @@ impl Drop for RedisServer {
         let _gone_already = child.kill();
         let _gone_already = child.wait();
     }
+}
+
+/// A plain command to the server or sentinel of a port.
+///
+/// A wait with a time limit is not taken up again by the system after a signal, and each child
+/// of a test that ends sends one: such a command is given again.
+pub(crate) fn command<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T {
+    let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).unwrap();
+    for _ in 0..20 {
+        let answer = client
+            .get_connection_with_timeout(Duration::from_secs(5))
+            .and_then(|mut connection| {
+                connection.set_read_timeout(Some(Duration::from_secs(5)))?;
+                redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
+            });
+        match answer {
+            Ok(answer) => return answer,
+            Err(error) if is_interrupted(&error) => {}
+            Err(error) => panic!("{words:?}: {error}"),
+        }
+    }
+    panic!("{words:?}: interrupted again and again");
+}
+
+fn is_interrupted(error: &redis::RedisError) -> bool {
+    // The library shares the error of the system, and so its source is the sharing.
+    type Shared = Arc<dyn std::error::Error + Send + Sync>;
+    std::error::Error::source(error)
+        .and_then(|source| source.downcast_ref::<Shared>())
+        .and_then(|shared| shared.downcast_ref::<Error>())
+        .is_some_and(|error| error.kind() == ErrorKind::Interrupted)
 }
 
 /// A free port below those that the system gives to connections: one of these could take a port
@@ -136,4 +161,11 @@ pub(crate) fn spawn(port: u16, directory: &TempDir, arguments: &[&str]) -> Child
         sleep(Duration::from_millis(10));
     }
     panic!("redis-server does not answer");
+}
+
+#[test]
+fn interruptions_are_told_from_faults() {
+    let error = |kind| redis::RedisError::from(Error::from(kind));
+    assert!(is_interrupted(&error(ErrorKind::Interrupted)));
+    assert!(!is_interrupted(&error(ErrorKind::ConnectionRefused)));
 }

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::node::Node;
-use super::redis_server::{RedisServer, free_port, spawn};
+use super::redis_server::{RedisServer, command, free_port, spawn};
 use super::world::{commit, create, until};
 
 pub(crate) struct Sentinel {
@@ -45,15 +45,7 @@ impl Sentinel {
     }
 
     fn knows_replicas(&self) -> usize {
-        let client = redis::Client::open(format!("redis://127.0.0.1:{}", self.port));
-        let mut connection = client
-            .and_then(|client| client.get_connection())
-            .expect("the sentinel answers");
-        let replicas: Vec<redis::Value> = redis::cmd("SENTINEL")
-            .arg("REPLICAS")
-            .arg("main")
-            .query(&mut connection)
-            .expect("a valid command");
+        let replicas: Vec<redis::Value> = command(self.port, &["SENTINEL", "REPLICAS", "main"]);
         replicas.len()
     }
 }
@@ -72,8 +64,8 @@ pub(crate) async fn a_fail_over_heals() {
     let sentinel = Sentinel::start(master.port());
     let url = format!("redis+sentinel://127.0.0.1:{}/main", sentinel.port);
     let nodes = ["one", "two"].map(|id| Node::start(&url, id));
-    nodes[0].says("joined two").await;
-    nodes[1].says("joined one").await;
+    nodes[0].sees_ready("two").await;
+    nodes[1].sees_ready("one").await;
     let registry = Registry::redis(&RedisConfig::new(url)).expect("a valid configuration");
     let (epoch, seq) = create(&registry, "AAAAAA").await;
     until("the sentinel knows the replica", || async {

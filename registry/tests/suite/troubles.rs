@@ -39,8 +39,8 @@ impl Scene {
         let server = RedisServer::start();
         let proxy = Proxy::start(server.port()).await;
         let nodes = ["one", "two"].map(|id| Node::start(&proxy.url(), id));
-        nodes[0].says("joined two").await;
-        nodes[1].says("joined one").await;
+        nodes[0].sees_ready("two").await;
+        nodes[1].sees_ready("one").await;
         let witness = Witness::start(&server.url()).await;
         let scene = Self {
             name,
