@@ -293,6 +293,8 @@ impl Driver {
             self.flush();
             self.hand_over();
         }
+        // Said with the goodbye: the last ones left since the last heartbeat.
+        self.tell_presence();
         let lobbies = self.tables.len();
         info!(lobbies, "drained");
         inputs.links

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use events::{Event, Events, LeftReason};
 pub(crate) use membership::Shared;
 pub use membership::{Membership, PresenceChecks};
-pub(crate) use message::{Heard, Message, Who};
+pub(crate) use message::{Farewell, Heard, Message, Who};
 pub use observer::Observer;
 
 use crate::{Incarnation, NodeId, RegistryError, Role};

@@ -17,7 +17,7 @@ use tracing::{debug, info, warn};
 use super::listener::{self, Heard as Line};
 use super::membership::Shared;
 use super::roster::Roster;
-use super::{Event, Heard, Listing, Message, Presence, PresenceConfig, State, Who};
+use super::{Event, Farewell, Heard, Listing, Message, Presence, PresenceConfig, State, Who};
 use crate::backend::{Answer, Heartbeats, Subscriber};
 use crate::backoff::Backoff;
 use crate::health::{HealthCell, Sight};
@@ -304,7 +304,7 @@ impl Keeper {
         let own = self.shared.own().clone();
         let farewell = async {
             self.heartbeats
-                .publish(&Message::Goodbye(Who::from(&own)))
+                .publish(&Message::Goodbye(Farewell::from(&own)))
                 .await?;
             self.heartbeats.depart(&own).await
         };
@@ -340,8 +340,8 @@ impl Keeper {
                         .get_or_insert_with(|| Instant::now() + FETCH_DELAY);
                 }
             }
-            Message::Goodbye(who) => {
-                let left = self.roster.take_goodbye(&who.id, who.incarnation);
+            Message::Goodbye(farewell) => {
+                let left = self.roster.take_goodbye(&farewell.who, farewell.last);
                 self.publish(left.into_iter().collect());
             }
             Message::Drain { id } => {

@@ -1,6 +1,7 @@
 //! What processes say to each other over the registry's channels.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::Presence;
 use crate::{Incarnation, NodeId, Role};
@@ -13,7 +14,7 @@ pub(crate) enum Message {
     /// I am ready (or: I may have been out of sight).
     Hello(Who),
     /// I leave.
-    Goodbye(Who),
+    Goodbye(Farewell),
     /// Something about me has changed.
     Changed(Who),
     /// Operators ask that node to leave.
@@ -40,6 +41,35 @@ pub(crate) struct Who {
     /// that one need not read again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<String>,
+}
+
+/// The last that is heard of a run. What it says of itself comes along, since nothing can be read of it afterwards: a
+/// node that drains gives its last lobbies away moments before it leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Farewell {
+    #[serde(flatten)]
+    pub(crate) who: Who,
+    #[serde(
+        default,
+        deserialize_with = "if_readable",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) last: Option<Box<Presence>>,
+}
+
+impl From<&Presence> for Farewell {
+    fn from(presence: &Presence) -> Self {
+        Self {
+            who: Who::from(presence),
+            last: Some(Box::new(presence.clone())),
+        }
+    }
+}
+
+/// None where another version says of itself what is not known here: the goodbye counts all the same.
+fn if_readable<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Box<Presence>>, D::Error> {
+    let value = Value::deserialize(input)?;
+    Ok(serde_json::from_value(value).ok())
 }
 
 impl From<&Presence> for Who {
@@ -82,5 +112,28 @@ mod tests {
             r#"{"type":"session","player_id":"0123456789ab","generation":7}"#
         );
         serde_json::from_str::<Message>(r#"{"type":"drain","id":"a b"}"#).expect_err("a bad id");
+    }
+
+    #[test]
+    fn a_goodbye_counts_whatever_is_said_with_it() {
+        let mut leaves = presence("game-1", 0, 1);
+        leaves.handed_over = 34;
+        let goodbye = Message::Goodbye(Farewell::from(&leaves));
+        let text = serde_json::to_string(&goodbye).expect("plain data");
+        let read = |text: &str| match serde_json::from_str(text).expect("a goodbye") {
+            Message::Goodbye(farewell) => farewell,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(&text).last.as_deref(), Some(&leaves));
+        let later = text.replace(r#""state":"starting""#, r#""state":"dozing""#);
+        assert_ne!(later, text);
+        let bare = serde_json::to_string(&Who::from(&leaves)).expect("plain data");
+        let bare = bare.replacen('{', r#"{"type":"goodbye","#, 1);
+        for text in [later, bare] {
+            assert_eq!(
+                (read(&text).who, read(&text).last),
+                (Who::from(&leaves), None)
+            );
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Event, LeftReason, Listing, Presence, Servers};
+use super::{Event, LeftReason, Listing, Presence, Servers, Who};
 use crate::{Incarnation, NodeId, Role};
 
 /// So long a run that said goodbye is not believed to be there, whatever a list read just before
@@ -96,23 +96,26 @@ impl Roster {
         }
     }
 
-    /// Takes a goodbye; one of an older run changes nothing.
-    pub(crate) fn take_goodbye(&mut self, id: &NodeId, incarnation: Incarnation) -> Option<Event> {
-        if self
-            .members
-            .get(id)
-            .is_none_or(|known| known.incarnation != incarnation)
-        {
+    /// Takes a goodbye, with the last that the process says of itself; one of an older run changes nothing.
+    pub(crate) fn take_goodbye(&mut self, who: &Who, last: Option<Box<Presence>>) -> Option<Event> {
+        let known = self.members.get(&who.id)?;
+        if known.incarnation != who.incarnation {
             return None;
         }
+        let is_its_own = |last: &Presence| last.id == who.id && last.incarnation == who.incarnation;
+        let presence = match last {
+            Some(last) if is_its_own(&last) => Arc::from(last),
+            _ => Arc::clone(known),
+        };
         if self.goodbyes.len() >= MAX_GOODBYES {
             let oldest = self.goodbyes.iter().min_by_key(|(_, (_, at))| *at);
             if let Some(oldest) = oldest.map(|(id, _)| id.clone()) {
                 self.goodbyes.remove(&oldest);
             }
         }
-        self.goodbyes.insert(id.clone(), (incarnation, self.now_ms));
-        let presence = self.members.remove(id)?;
+        self.goodbyes
+            .insert(who.id.clone(), (who.incarnation, self.now_ms));
+        self.members.remove(&who.id);
         Some(Event::Left {
             presence,
             reason: LeftReason::Goodbye,
@@ -224,9 +227,9 @@ mod tests {
             ["left a replaced", "joined a"]
         );
         assert_eq!(words(roster.take_one(seen("a", 1, 10, 30))), [""; 0]);
-        let old_run = presence("a", 1, 10).incarnation;
+        let old_run = Who::from(&presence("a", 1, 10));
         assert!(
-            roster.take_goodbye(&new.id, old_run).is_none(),
+            roster.take_goodbye(&old_run, None).is_none(),
             "a late goodbye"
         );
         assert_eq!(roster.members[&new.id].incarnation, new.incarnation);
@@ -238,7 +241,7 @@ mod tests {
         let one = seen("a", 1, 1, 1_000);
         list(&mut roster, 1_000, vec![one.clone()]);
         assert_eq!(
-            words(roster.take_goodbye(&one.id, one.incarnation)),
+            words(roster.take_goodbye(&Who::from(&one), None)),
             ["left a goodbye"]
         );
         assert_eq!(list(&mut roster, 1_001, vec![one]), [""; 0]);
@@ -246,5 +249,25 @@ mod tests {
             list(&mut roster, 1_002, vec![seen("a", 2, 5, 1_002)]),
             ["joined a"]
         );
+    }
+
+    #[test]
+    fn whoever_leaves_is_seen_as_its_goodbye_says_and_not_as_another_says() {
+        let told = |last: Presence| {
+            let mut roster = Roster::default();
+            let one = seen("a", 1, 1, 1_000);
+            list(&mut roster, 1_000, vec![one.clone()]);
+            let left = roster.take_goodbye(&Who::from(&one), Some(Box::new(last)));
+            let Some(Event::Left { presence, .. }) = left else {
+                panic!("{left:?}");
+            };
+            presence.handed_over
+        };
+        let handed = |id, run| Presence {
+            handed_over: 34,
+            ..seen(id, run, 1, 1_000)
+        };
+        assert_eq!(told(handed("a", 1)), 34);
+        assert_eq!((told(handed("b", 1)), told(handed("a", 2))), (0, 0));
     }
 }

@@ -63,9 +63,18 @@ pub(crate) async fn everybody_learns_of_start_and_stop(world: &World) {
     assert!(two.checks().borrow().heartbeat_written && two.checks().borrow().current);
     assert!(world.other.reachable());
 
+    // Nobody has read that when two leaves: its goodbye says it.
+    two.update(|own| own.handed_over = 34);
     within("two leaves", two.leave()).await;
-    let reason = event(&mut events, "two is gone", left).await;
-    assert_eq!(reason, ("two".to_owned(), LeftReason::Goodbye));
+    let handed = |event| match event {
+        Event::Left {
+            presence,
+            reason: LeftReason::Goodbye,
+        } => Some((presence.id.to_string(), presence.handed_over)),
+        _ => None,
+    };
+    let last = event(&mut events, "two is gone", handed).await;
+    assert_eq!(last, ("two".to_owned(), 34));
     assert_eq!(ids(one.servers()), ["one"]);
     assert_eq!(
         within("the stream ends", async {

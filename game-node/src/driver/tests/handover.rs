@@ -39,6 +39,11 @@ async fn a_node_that_drains_releases_its_lobbies_and_leaves_when_the_last_is_gon
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
     assert!(record.owner.is_none() && record.status == "playing");
     world.driving.await.unwrap();
+    // What it says of itself when it leaves, whatever the last heartbeat said.
+    let own = world.membership.own();
+    let last = own.last_handed_over.expect("one is handed over");
+    assert_eq!((last.why.as_str(), last.lobbies), ("drain", 1));
+    assert_eq!((own.handed_over, own.lobbies, own.active_games), (1, 0, 0));
     let mut far = other.gateway(1);
     assert!(matches!(
         far.claims(&other.registry).await,
