@@ -70,6 +70,24 @@ pub(crate) struct Node {
     /// `up` or `down`, from the gateway that was asked.
     #[serde(default)]
     pub(crate) link: Option<String>,
+    /// As that gateway knows: the process is gone, whatever its last heartbeat says.
+    #[serde(default)]
+    pub(crate) dead: bool,
+    /// As it told that gateway: it alone can't save, and others go on with its lobbies.
+    #[serde(default)]
+    pub(crate) cut_off: bool,
+}
+
+impl Node {
+    /// As the registry has it, where no link tells more.
+    pub(crate) fn of_registry(presence: Presence) -> Self {
+        Self {
+            presence,
+            link: None,
+            dead: false,
+            cut_off: false,
+        }
+    }
 }
 
 /// Carries the command out, and prints to standard output.

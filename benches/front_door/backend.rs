@@ -170,7 +170,10 @@ fn answers(message: ToNode, seats: &mut Seats) -> Vec<ToGateway> {
                 accepting_games: true,
             },
         ],
-        ToNode::Ping { nonce, .. } => vec![ToGateway::Pong { nonce }],
+        ToNode::Ping { nonce, .. } => vec![ToGateway::Pong {
+            nonce,
+            unsaved: None,
+        }],
         ToNode::Probe { request } => vec![ToGateway::Probed {
             request,
             failure: None,

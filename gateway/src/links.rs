@@ -10,6 +10,7 @@ mod heard;
 mod standing;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ use chassis::trace::{Kind, Span, TraceContext};
 use chassis::{clock, task};
 use opentelemetry::KeyValue;
 use protocol::TraceParent;
-use protocol::link::{Claimed, Inspection, Known, Show, Sight, ToGateway, ToNode};
+use protocol::link::{Claimed, Inspection, Known, Show, Sight, ToGateway, ToNode, Unsaved};
 use protocol::server::LoadLevel;
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
 use tokio::sync::mpsc::error::TrySendError;
@@ -42,6 +43,7 @@ use crate::status::{NodeStatus, Overview};
 pub(crate) use handed::HandedOver;
 pub(crate) use heard::Heard;
 pub(crate) use standing::{Failure, Standing};
+pub(crate) use way::Way;
 
 /// A node that was silent for longer is not asked to take a lobby: two pongs are missing.
 const CLAIMANT_HEARD_WITHIN: Duration = Duration::from_millis(2_500);
@@ -95,6 +97,7 @@ struct Up {
     /// Ends this link, which has not taken what must not be lost.
     overrun: CancellationToken,
     status: NodeStatus,
+    unsaved: Option<Unsaved>,
     heard: Arc<Heard>,
 }
 
@@ -227,11 +230,6 @@ impl Links {
         self.lock()
             .get(node)
             .is_some_and(|entry| entry.up.is_some())
-    }
-
-    /// Whether there is a live link to that node; none if it is not one that is dialled.
-    pub(crate) fn state(&self, node: &NodeId) -> Option<bool> {
-        self.lock().get(node).map(|entry| entry.up.is_some())
     }
 
     /// Whether there is any live link.
@@ -370,6 +368,7 @@ impl Links {
                 queue,
                 overrun,
                 status,
+                unsaved: None,
                 heard: Arc::clone(&heard),
             });
             drop(entries);
@@ -484,8 +483,9 @@ impl Links {
                     .deliver_to_all(|| Input::HandedOver { node: node.clone() });
             }
             ToGateway::CommitsAgain => self.handed.take_back(node),
-            // That a frame came is all that a pong says; a hello comes only once.
-            ToGateway::Pong { .. } | ToGateway::Hello { .. } => {}
+            ToGateway::Pong { unsaved, .. } => self.ponged(node, unsaved),
+            // It comes only once.
+            ToGateway::Hello { .. } => {}
         }
     }
 

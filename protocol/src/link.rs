@@ -21,7 +21,7 @@ use crate::player::SetOptions;
 use crate::server::LoadLevel;
 use crate::trace::TraceParent;
 
-pub use custody::{Claim, Claimed, Handed, Known, KnownPerson, Question, Sight, Why};
+pub use custody::{Claim, Claimed, Handed, Known, KnownPerson, Question, Sight, Unsaved, Why};
 
 /// Where a gateway dials a game node.
 pub const GATEWAY_LINK_PATH: &str = "/link/gateway";
@@ -190,6 +190,9 @@ pub enum ToGateway {
     Pong {
         /// The ping's.
         nonce: u64,
+        /// What operators can't read in the registry while the node does not reach it; none of a node of before.
+        #[serde(default)]
+        unsaved: Option<Unsaved>,
     },
     /// Answers a probe.
     Probed {

@@ -46,11 +46,7 @@ impl Source {
                     Ok((registry.now_ms(), servers))
                 });
                 let (now_ms, servers) = listed?;
-                let nodes = servers.into_iter().map(|presence| Node {
-                    presence,
-                    link: None,
-                });
-                let nodes = nodes.collect();
+                let nodes = servers.into_iter().map(Node::of_registry).collect();
                 Ok((now_ms.unwrap_or_else(clock::unix_milliseconds), nodes))
             }
             Self::Gateway(port) => {

@@ -97,12 +97,19 @@ fn row(node: &Node, now: Moment) -> (Vec<String>, String) {
         dash(node.link.as_deref().unwrap_or_default()),
         dash(&one.address),
     ];
-    (cells.to_vec(), note(one))
+    (cells.to_vec(), note(node))
 }
 
 /// What an operator should know beside the columns.
-fn note(one: &Presence) -> String {
+fn note(node: &Node) -> String {
+    let one = &node.presence;
     let mut notes = Vec::new();
+    if node.dead {
+        notes.push("its process is gone".to_owned());
+    }
+    if node.cut_off {
+        notes.push("it alone can't save, and others go on with its lobbies".to_owned());
+    }
     if !one.verified {
         notes.push("unverified".to_owned());
     }
@@ -112,7 +119,8 @@ fn note(one: &Presence) -> String {
         (one.uncommitted, "uncommitted"),
     ] {
         if count > 0 {
-            notes.push(format!("{count} lobbies {what}"));
+            let lobbies = if count == 1 { "lobby" } else { "lobbies" };
+            notes.push(format!("{count} {lobbies} {what}"));
         }
     }
     notes.join(": ")
@@ -152,10 +160,7 @@ mod tests {
         let mut presence = Presence::new(id, role, run.unwrap(), "10.0.0.1:7000", "1.2.3");
         presence.started_at = 1_000_000;
         presence.last_seen = 1_300_000;
-        Node {
-            presence,
-            link: None,
-        }
+        Node::of_registry(presence)
     }
 
     #[test]
@@ -174,6 +179,30 @@ ID                     ROLE     STATE     LOAD    PLAYERS  LOBBIES  GAMES  VERSI
 gate                   gateway  starting  normal        0        0      0  1.2.3    5m  2s    -     10.0.0.1:7000
 game-with-a-long-name  game     starting  normal     1234        0      0  1.2.3    5m  2s    down  10.0.0.1:7000  unverified: 10.0.0.1:7000: connection refused
 "
+        );
+    }
+
+    #[test]
+    fn what_only_a_gateway_knows_stands_first() {
+        let check = |change: fn(&mut Node), expected: &str| {
+            let mut one = node("a", "game");
+            change(&mut one);
+            assert_eq!(note(&one), expected);
+        };
+        check(|_| {}, "");
+        check(
+            |one| {
+                one.dead = true;
+                one.presence.uncommitted = 1;
+            },
+            "its process is gone: 1 lobby uncommitted",
+        );
+        check(
+            |one| {
+                one.cut_off = true;
+                one.presence.suspended = 2;
+            },
+            "it alone can't save, and others go on with its lobbies: 2 lobbies suspended",
         );
     }
 

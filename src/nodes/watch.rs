@@ -152,7 +152,7 @@ impl Picture {
             (usize::from(width.0), usize::from(height.0))
         });
         let state = match &self.lost {
-            Some(why) => format!("what was known before the connection was lost: {why}"),
+            Some(why) => format!("what was known before: {why}"),
             None => format!("{} nodes", self.nodes.len()),
         };
         let mut lines = vec![

@@ -104,7 +104,8 @@ impl Driver {
             ToNode::Hello { .. } => {}
             ToNode::Ping { nonce, registry } => {
                 self.custody.heard(now(), link, registry);
-                self.gateways.send(link, ToGateway::Pong { nonce });
+                let unsaved = Some(self.unsaved());
+                self.gateways.send(link, ToGateway::Pong { nonce, unsaved });
             }
             ToNode::Probe { request } => self.probe(link, request),
             ToNode::Inspect { request, code } => {

@@ -2,7 +2,7 @@
 
 use protocol::LobbyCode;
 use protocol::limit::MAX_LINK_FRAME_BYTES;
-use protocol::link::{Handed, ToGateway};
+use protocol::link::{Handed, ToGateway, Unsaved};
 use tracing::{info, warn};
 
 use super::batch::status_word;
@@ -204,6 +204,20 @@ impl Driver {
     pub(super) fn uncommitted(&self) -> usize {
         let tables = self.tables.values();
         tables.filter(|table| table.is_uncommitted).count()
+    }
+
+    /// What gateways are told of all this, who see it before the registry does, if that ever will.
+    pub(super) fn unsaved(&self) -> Unsaved {
+        let count = |lobbies| u32::try_from(lobbies).unwrap_or(u32::MAX);
+        Unsaved {
+            suspended: if self.is_suspended() {
+                count(self.tables.len())
+            } else {
+                0
+            },
+            uncommitted: count(self.uncommitted()),
+            cut_off: self.custody.mode() == Mode::HandingOver,
+        }
     }
 
     /// Whether this node is the owner that others may ask for a lobby: it shows what it does.

@@ -152,8 +152,7 @@ impl Driver {
     pub(super) fn tell_presence(&mut self) {
         let (census, lobbies) = (self.census, self.tables.len());
         let accepting_games = self.standing.accepting_games;
-        let is_suspended = self.is_suspended();
-        let uncommitted = u32::try_from(self.uncommitted()).unwrap_or(u32::MAX);
+        let unsaved = self.unsaved();
         self.membership.update(|own| {
             own.players = census.players;
             own.lobbies = u32::try_from(lobbies).unwrap_or(u32::MAX);
@@ -164,8 +163,8 @@ impl Driver {
             own.taken_over = self.taken_over.lobbies();
             own.last_handed_over = self.handed_over.last().cloned();
             own.last_taken_over = self.taken_over.last().cloned();
-            own.suspended = if is_suspended { own.lobbies } else { 0 };
-            own.uncommitted = uncommitted;
+            own.suspended = unsaved.suspended;
+            own.uncommitted = unsaved.uncommitted;
         });
         self.health.set(crate::health::Snapshot {
             lobbies,
@@ -174,8 +173,8 @@ impl Driver {
             accepting_games,
             handed_over: self.handed_over.clone(),
             taken_over: self.taken_over.clone(),
-            is_suspended,
-            uncommitted,
+            is_suspended: self.is_suspended(),
+            uncommitted: unsaved.uncommitted,
             ai_links: self.bridge.load(),
             ai_counters: self.bridge.counters(),
         });

@@ -3,11 +3,11 @@
 //! One task writes it, on the gateway's runtime; watchers get what is there and then each change,
 //! as one step, so that none is missed or seen twice. This gateway is one of the processes.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use registry::{Event, NodeId, Presence};
+use registry::{Event, LeftReason, NodeId, Presence};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::time::{MissedTickBehavior, interval};
@@ -47,6 +47,9 @@ pub(super) struct Board(Mutex<State>);
 
 struct State {
     nodes: BTreeMap<NodeId, Node>,
+    /// Those of them whose heartbeat has lapsed, and whose link lives: it is their way to the
+    /// registry that is broken. They are there for as long as the link is.
+    lapsed: BTreeSet<NodeId>,
     history: VecDeque<Value>,
     trails: Trails,
     beats: Value,
@@ -58,6 +61,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             nodes: BTreeMap::new(),
+            lapsed: BTreeSet::new(),
             history: VecDeque::new(),
             trails: Trails::default(),
             beats: Value::Null,
@@ -87,6 +91,13 @@ impl Board {
             Frame::new("beats", &state.beats),
         ];
         Some((opening.into(), state.frames.subscribe()))
+    }
+
+    /// Whom the registry names no more, and who is there all the same.
+    pub(super) fn lapsed(&self) -> Vec<Arc<Presence>> {
+        let state = self.lock();
+        let lapsed = state.lapsed.iter().filter_map(|id| state.nodes.get(id));
+        lapsed.map(|node| Arc::clone(&node.presence)).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -127,7 +138,16 @@ impl State {
     fn happened(&mut self, gateway: &Gateway, event: Event) {
         let now = gateway.registry.now_ms();
         match event {
+            Event::Joined(presence) if self.comes_back(&presence) => {
+                self.change(Node::new(gateway, presence));
+            }
             Event::Joined(presence) => {
+                // A later run of one that had lapsed.
+                if self.lapsed.contains(&presence.id)
+                    && let Some(before) = self.nodes.get(&presence.id).cloned()
+                {
+                    self.leave(gateway, &before, LeftReason::Replaced);
+                }
                 // Whoever was there before this gateway has not just joined. It does not know
                 // its own start (0) before its first heartbeat: whom it meets by then was there.
                 let own_start = gateway.membership.own().started_at;
@@ -140,15 +160,21 @@ impl State {
             }
             Event::Changed(presence) => self.change(Node::new(gateway, presence)),
             Event::Left { presence, reason } => {
-                self.nodes.remove(&presence.id);
-                let mut node = Node::new(gateway, presence).to_json();
-                self.remember(
-                    json!({ "at": now, "event": "left", "node": node, "reason": reason }),
-                );
-                node["reason"] = json!(reason);
-                self.send("left", &node);
+                let node = Node::new(gateway, presence);
+                if reason == LeftReason::Expired && node.is_linked() {
+                    self.lapsed.insert(node.presence.id.clone());
+                } else {
+                    self.leave(gateway, &node, reason);
+                }
             }
         }
+    }
+
+    /// Whether it had only lapsed.
+    fn comes_back(&mut self, presence: &Presence) -> bool {
+        let known = self.nodes.get(&presence.id);
+        known.is_some_and(|known| is_same_run(&known.presence, presence))
+            && self.lapsed.remove(&presence.id)
     }
 
     /// Takes in what comes without an event: heartbeats, links, and this gateway itself.
@@ -165,6 +191,17 @@ impl State {
                 _ => {}
             }
         }
+        for id in self.lapsed.clone() {
+            let Some(known) = self.nodes.get(&id) else {
+                continue;
+            };
+            let node = Node::new(gateway, Arc::clone(&known.presence));
+            if node.is_linked() {
+                self.change(node);
+            } else {
+                self.leave(gateway, &node, LeftReason::Expired);
+            }
+        }
     }
 
     /// Says who has been heard of when; also the watchers' sign that the stream lives.
@@ -177,6 +214,7 @@ impl State {
         self.beats = json!({
             "now": gateway.registry.now_ms(),
             "current": gateway.membership.checks().borrow().current,
+            "as_of": gateway.membership.own().last_seen,
             "last_seen": last_seen,
         });
         let beats = self.beats.clone();
@@ -193,6 +231,17 @@ impl State {
         self.nodes.insert(node.presence.id.clone(), node);
         self.send("joined", &fields);
         fields
+    }
+
+    fn leave(&mut self, gateway: &Gateway, node: &Node, reason: LeftReason) {
+        let id = &node.presence.id;
+        self.nodes.remove(id);
+        self.lapsed.remove(id);
+        let mut node = node.to_json();
+        let now = gateway.registry.now_ms();
+        self.remember(json!({ "at": now, "event": "left", "node": node, "reason": reason }));
+        node["reason"] = json!(reason);
+        self.send("left", &node);
     }
 
     fn change(&mut self, node: Node) {

@@ -16,7 +16,7 @@ use axum::routing::any;
 use protocol::frame::{decode, encode};
 use protocol::link::{
     Ask, Claim, Claimed, GATEWAY_LINK_PATH, Handed, Known, KnownPerson, Outcome, Parting, Question,
-    Receiver, Show, ToGateway, ToNode,
+    Receiver, Show, ToGateway, ToNode, Unsaved,
 };
 use protocol::parts::{Fragment, SharedParts};
 use protocol::server::LoadLevel;
@@ -43,7 +43,8 @@ pub(crate) struct Node {
     /// Which link the last ask of a connection came by.
     last_link: Option<Link>,
     listening: JoinHandle<std::io::Result<()>>,
-    membership: Membership,
+    /// None once it beats no more.
+    membership: Option<Membership>,
 }
 
 /// Numbers the links in the order in which they came.
@@ -63,6 +64,7 @@ struct Shared {
     people: Mutex<HashMap<String, (LobbyCode, KnownPerson)>>,
     refuses_claims: AtomicBool,
     is_suspended: AtomicBool,
+    unsaved: Mutex<Unsaved>,
 }
 
 impl Node {
@@ -73,6 +75,14 @@ impl Node {
     }
 
     pub(crate) async fn start_as(registry: &Registry, id: &str) -> Self {
+        Self::start_with(registry, id, PresenceConfig::default()).await
+    }
+
+    pub(crate) async fn start_with(
+        registry: &Registry,
+        id: &str,
+        presence: PresenceConfig,
+    ) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let own = Owner {
@@ -95,6 +105,7 @@ impl Node {
             people: Mutex::default(),
             refuses_claims: AtomicBool::new(false),
             is_suspended: AtomicBool::new(false),
+            unsaved: Mutex::default(),
         });
         let app = Router::new()
             .route(GATEWAY_LINK_PATH, any(upgrade))
@@ -104,7 +115,7 @@ impl Node {
         let (node, incarnation) = (own.node, own.incarnation);
         let mut own = Presence::new(node, role, incarnation, address.to_string(), "1");
         own.accepting_games = true;
-        let membership = registry.join(own, PresenceConfig::default()).unwrap();
+        let membership = registry.join(own, presence).unwrap();
         membership.ready().await;
         Self {
             shared,
@@ -113,8 +124,18 @@ impl Node {
             claims,
             last_link: None,
             listening,
-            membership,
+            membership: Some(membership),
         }
+    }
+
+    /// What it says with each pong from now on.
+    pub(crate) fn has_unsaved(&self, unsaved: Unsaved) {
+        *self.shared.unsaved.lock().unwrap() = unsaved;
+    }
+
+    /// Its heartbeats end without a goodbye; its links live.
+    pub(crate) fn beats_no_more(&mut self) {
+        self.membership = None;
     }
 
     /// Ends like a killed process: no goodbye, links reset, nobody listens.
@@ -193,7 +214,8 @@ impl Node {
     /// Others ask it last to take a lobby.
     pub(crate) fn drain(&self) {
         let draining = registry::State::Draining;
-        self.membership.update(|own| own.state = draining);
+        let membership = self.membership.as_ref().expect("it beats");
+        membership.update(|own| own.state = draining);
     }
 
     /// It has dropped its copy, while the record still names it.
@@ -202,7 +224,7 @@ impl Node {
     }
 
     pub(crate) async fn say_goodbye(&self) {
-        self.membership.leave().await;
+        self.membership.as_ref().expect("it beats").leave().await;
     }
 
     pub(crate) fn owner(&self) -> Owner {
@@ -431,7 +453,10 @@ async fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
                 },
             ]
         }
-        ToNode::Ping { nonce, .. } => vec![ToGateway::Pong { nonce }],
+        ToNode::Ping { nonce, .. } => vec![ToGateway::Pong {
+            nonce,
+            unsaved: Some(*shared.unsaved.lock().unwrap()),
+        }],
         ToNode::Probe { request } => vec![ToGateway::Probed {
             request,
             failure: None,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use chassis::environment::Secret;
+use protocol::link::Unsaved;
 use registry::{
     Incarnation, LeftReason, Membership, NodeId, Presence, PresenceConfig, Registry, Role,
 };
@@ -13,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::bench::Bench;
+use crate::node::Node;
 
 const CEILING: Duration = Duration::from_secs(10);
 
@@ -207,6 +209,94 @@ async fn a_link_that_breaks_shows_at_once() {
     );
     let (_, changed) = watcher.next_of("game-fake").await;
     assert_eq!(changed["link"], "up");
+}
+
+#[tokio::test]
+async fn what_a_node_can_not_save_is_told_by_its_link() {
+    let bench = Bench::start().await;
+    let mut watcher = Watcher::open(bench.gateway.process.operations.address()).await;
+    while watcher.next().await.unwrap().0 != "beats" {}
+    bench.node.has_unsaved(Unsaved {
+        suspended: 3,
+        uncommitted: 1,
+        cut_off: true,
+    });
+    let told = |node: &Value| (node["suspended"].clone(), node["uncommitted"].clone());
+    loop {
+        let (_, changed) = watcher.next_of("game-fake").await;
+        if changed["cut_off"] == true {
+            assert_eq!(told(&changed), (json!(3), json!(1)));
+            break;
+        }
+    }
+    bench.node.has_unsaved(Unsaved::default());
+    let (_, changed) = watcher.next_of("game-fake").await;
+    assert_eq!(changed["cut_off"], false);
+    assert_eq!(told(&changed), (json!(0), json!(0)));
+}
+
+#[tokio::test]
+async fn whoever_lapses_is_there_for_as_long_as_its_link() {
+    let soon = PresenceConfig {
+        heartbeat_interval: Duration::from_millis(300),
+        ttl: Duration::from_secs(1),
+        ..PresenceConfig::default()
+    };
+    let bench = Bench::with(|config| config.presence = soon.clone()).await;
+    let mut node = Node::start_with(&bench.registry, "game-cut", soon).await;
+    let is_linked = |nodes: &Value| of(nodes, "game-cut")["link"] == "up";
+    bench.gateway.until_operations("/nodes", is_linked).await;
+    let mut watcher = Watcher::open(bench.gateway.process.operations.address()).await;
+
+    node.beats_no_more();
+    let mut silent_ms = 0;
+    // No beats of before it came count: they don't name it.
+    while silent_ms < 3_000 {
+        let (name, data) = watcher.next().await.expect("the stream goes on");
+        assert!(name != "left", "{data}");
+        let last_seen = data["last_seen"]["game-cut"].as_u64();
+        if let (Some(now), Some(last_seen)) = (data["now"].as_u64(), last_seen) {
+            silent_ms = now.saturating_sub(last_seen);
+        }
+    }
+    let lapsed = bench.registry.servers().await.unwrap();
+    assert!(lapsed.iter().all(|one| one.id.as_str() != "game-cut"));
+    let (_, nodes) = bench.gateway.operations("/nodes").await;
+    assert!(is_linked(&nodes), "{nodes}");
+
+    node.kill();
+    loop {
+        let (name, left) = watcher.next_of("game-cut").await;
+        if name == "left" {
+            assert_eq!(
+                (&left["reason"], &left["link"]),
+                (&json!("expired"), &json!("down"))
+            );
+            break;
+        }
+    }
+    let (_, nodes) = bench.gateway.operations("/nodes").await;
+    assert_eq!(of(&nodes, "game-cut"), Value::Null);
+}
+
+#[tokio::test]
+async fn a_killed_node_is_known_to_be_dead_before_its_heartbeat_lapses() {
+    let bench = Bench::start().await;
+    let node = bench.another_node("game-killed").await;
+    let is_dead = |nodes: &Value| of(nodes, "game-killed")["dead"] == true;
+    let (_, nodes) = bench.gateway.operations("/nodes").await;
+    assert!(!is_dead(&nodes), "{nodes}");
+    node.kill();
+    let (_, nodes) = bench.gateway.until_operations("/nodes", is_dead).await;
+    assert_eq!(of(&nodes, "game-killed")["link"], "down");
+}
+
+fn of(nodes: &Value, id: &str) -> Value {
+    let mut nodes = nodes.as_array().into_iter().flatten();
+    nodes
+        .find(|node| node["id"] == id)
+        .cloned()
+        .unwrap_or_default()
 }
 
 #[tokio::test]

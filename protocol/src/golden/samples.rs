@@ -12,7 +12,7 @@ use crate::event::{ReplacedBy, TableEvent};
 use crate::id::{ConnectionId, LobbyCode, PlayerId, Token, TokenHash};
 use crate::link::{
     Ask, Claim, Claimed, Handed, InspectedSeat, Inspection, Known, KnownPerson, Outcome, Parting,
-    Person, Question, Receiver, Request, Show, Sight, ToGateway, ToNode, Why,
+    Person, Question, Receiver, Request, Show, Sight, ToGateway, ToNode, Unsaved, Why,
 };
 use crate::lobby::{AiLevel, LobbyStatus, LobbyView, PlayerView, Reaction};
 use crate::name::PlayerName;
@@ -292,6 +292,17 @@ fn requests() -> Vec<(&'static str, Request)> {
     ]
 }
 
+fn pong() -> ToGateway {
+    ToGateway::Pong {
+        nonce: 7,
+        unsaved: Some(Unsaved {
+            suspended: 3,
+            uncommitted: 1,
+            cut_off: true,
+        }),
+    }
+}
+
 pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
     let answer = |outcome| ToGateway::Answer {
         connection: ConnectionId(12),
@@ -329,7 +340,7 @@ pub(super) fn node_to_gateway() -> Vec<(&'static str, ToGateway)> {
                 incarnation: Uuid::from_u128(2),
             },
         ),
-        ("pong", ToGateway::Pong { nonce: 7 }),
+        ("pong", pong()),
         (
             "probed",
             ToGateway::Probed {

@@ -33,6 +33,17 @@ pub struct Claim {
     pub searched_ms: u64,
 }
 
+/// What of a node's lobbies is not saved, while the registry does not answer it: for operators, nothing follows from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsaved {
+    /// Lobbies that stand still until they can be saved.
+    pub suspended: u32,
+    /// Lobbies with moves that were shown without being saved.
+    pub uncommitted: u32,
+    /// Whether the node alone can't save, and has handed its lobbies to its gateways.
+    pub cut_off: bool,
+}
+
 /// Why an owner is relieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -23,6 +23,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// The longest that a heartbeat may be away.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(5);
 
+const REGISTRY_AWAY: &str = "the registry can't be reached";
+
 /// Whoever listens has gone: the end of the program.
 struct Gone;
 
@@ -84,7 +86,7 @@ async fn follow_registry(config: &RedisConfig, presence: PresenceConfig, news: &
                 } else if !was_current && tokio::time::Instant::now() < patience {
                     continue;
                 } else {
-                    News::Lost("the registry can't be reached".to_owned())
+                    News::Lost(REGISTRY_AWAY.to_owned())
                 }
             }
         };
@@ -95,9 +97,8 @@ async fn follow_registry(config: &RedisConfig, presence: PresenceConfig, news: &
 }
 
 fn of_event(event: Event) -> News {
-    let node = |presence: std::sync::Arc<registry::Presence>| Node {
-        presence: registry::Presence::clone(&presence),
-        link: None,
+    let node = |presence: std::sync::Arc<registry::Presence>| {
+        Node::of_registry(registry::Presence::clone(&presence))
     };
     match event {
         Event::Joined(presence) => News::Joined(node(presence)),
@@ -135,6 +136,7 @@ fn of_server_sent(name: &str, data: &str) -> Option<News> {
     #[derive(Deserialize)]
     struct Beats {
         now: Option<u64>,
+        current: bool,
         last_seen: BTreeMap<String, u64>,
     }
     #[derive(Deserialize)]
@@ -153,6 +155,9 @@ fn of_server_sent(name: &str, data: &str) -> Option<News> {
         }
         "beats" => {
             let beats: Beats = serde_json::from_str(data).ok()?;
+            if !beats.current {
+                return Some(News::Lost(REGISTRY_AWAY.to_owned()));
+            }
             let now_ms = beats.now.unwrap_or_else(|| now_of(&[]));
             Some(News::Beats(now_ms, beats.last_seen))
         }
