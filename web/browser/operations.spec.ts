@@ -118,11 +118,57 @@ test('says when the registry is away, and calls no heartbeat late then', async (
   gateway.nodes = [node('one', { last_seen: Date.now() - 60_000 })]
   await page.goto(gateway.address)
   await expect(page.getByTestId('node-one')).toContainText('no heartbeat')
-  gateway.beat({ current: false })
-  await expect(page.getByTestId('registry-away')).toBeVisible()
+  gateway.beat({ current: false, as_of: Date.now() - 34_000 })
+  await expect(page.getByTestId('registry-away')).toContainText('for 34 s')
+  await expect(page.getByTestId('registry-away')).toContainText('No linked node has anything unsaved')
   await expect(page.getByTestId('troubled')).toHaveText('')
   await expect(page.getByTestId('drain-one')).toBeDisabled()
   await expect(page.getByTestId('node-one')).not.toContainText('no heartbeat')
+})
+
+test('says what goes on unsaved, and counts no lobby twice', async ({ page, gateway }) => {
+  const counts = { players: 8, lobbies: 4, active_games: 4 }
+  gateway.nodes = [
+    node('goes-on', { ...counts, uncommitted: 3 }),
+    node('killed', { ...counts, link: 'down', dead: true }),
+    node('cut-off', { ...counts, last_seen: Date.now() - 40_000, suspended: 4, cut_off: true }),
+  ]
+  await page.goto(gateway.address)
+  const row = (id: string) => page.getByTestId(`node-${id}`)
+  await expect(row('killed')).toContainText('its process is gone')
+  await expect(row('killed').locator('td.state')).toHaveText('dead')
+  await expect(row('cut-off')).toContainText('it alone can’t save')
+  await expect(row('cut-off')).toContainText('it lives, and can’t reach the registry')
+  await expect(row('cut-off')).toHaveClass(/bad/)
+  const totals = page.locator('dl')
+  await expect(totals).toContainText('4 lobbies')
+  await expect(totals).toContainText('3 need a look')
+  await expect(page.getByTestId('total-uncommitted')).toHaveText('3 unsaved')
+  gateway.beat({ current: false, as_of: Date.now() - 5_000 })
+  await expect(page.getByTestId('registry-away')).toContainText('3 lobbies go on unsaved')
+  gateway.nodes = [node('goes-on', { ...counts, load: 'busy' })]
+  gateway.drop()
+  await expect(totals).toContainText('1 needs a look')
+})
+
+test('shows what a node handed over before it left, also to whoever comes later', async ({
+  page,
+  gateway,
+}) => {
+  const last_handed_over = { at: Date.now() - 1_000, why: 'drain', lobbies: 34, longest_ms: 200 }
+  gateway.nodes = [node('stays'), node('leaves', { lobbies: 34 })]
+  await page.goto(gateway.address)
+  await expect(page.getByTestId('node-leaves')).toBeVisible()
+  const left = node('leaves', { state: 'draining', last_handed_over })
+  gateway.nodes = [node('stays')]
+  gateway.past = [{ at: Date.now(), event: 'left', node: left, reason: 'goodbye' }]
+  gateway.say('left', { ...left, reason: 'goodbye' })
+  const story = 'handed over 34 lobbies, each within 200 ms: this node was told to leave'
+  const newest = page.getByTestId('timeline').locator('li').first()
+  await expect(newest).toContainText(story)
+  await page.reload()
+  await expect(newest).toContainText(story)
+  await expect(page.getByTestId('node-leaves')).toContainText('handed over 34 lobbies')
 })
 
 test('waits with a face, and says how to begin when nobody is there', async ({ page, gateway }) => {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createSocket, type AddressInfo } from 'node:net'
 import { extname } from 'node:path'
-import type { Node, Trails } from '../src/operations/node'
+import type { Node, Past, Trails } from '../src/operations/node'
 
 const PROGRAM = process.env['WIZARD'] ?? new URL('../../target/debug/wizard', import.meta.url).pathname
 const BUILT = new URL('../dist-operations/', import.meta.url)
@@ -66,6 +66,7 @@ export class Gateway {
   open = true
   nodes: Node[] = []
   trails: Trails['nodes'] = {}
+  past: Past[] = []
   address = ''
   #beating: NodeJS.Timeout | undefined
   #watchers = new Set<ServerResponse>()
@@ -101,7 +102,7 @@ export class Gateway {
   /** Everybody's heartbeat is as old as their `last_seen` says. */
   beat(more: object = {}): void {
     const last_seen = Object.fromEntries(this.nodes.map((node) => [node.id, node.last_seen]))
-    this.say('beats', { now: Date.now(), current: true, last_seen, ...more })
+    this.say('beats', { now: Date.now(), current: true, as_of: Date.now(), last_seen, ...more })
   }
 
   /** Beats every second; these are heard of no more. */
@@ -132,7 +133,7 @@ export class Gateway {
     response.write('retry: 200\n\n')
     this.#watchers.add(response)
     tell(response, 'snapshot', this.nodes)
-    tell(response, 'history', [])
+    tell(response, 'history', this.past)
     tell(response, 'trails', { every_ms: 5_000, nodes: this.trails })
     this.beat()
   }
@@ -164,6 +165,8 @@ export function node(id: string, more: Partial<Node> = {}): Node {
     started_at: Date.now() - 3_600_000,
     last_seen: Date.now() - 1_000,
     link: 'up',
+    dead: false,
+    cut_off: false,
     ...more,
   }
 }

@@ -29,6 +29,7 @@ export class Fleet {
   #past = $state.raw<readonly Happening[]>([])
   #face = $state<Face>('connecting')
   #current = $state(true)
+  #asOf = $state(0)
   #since = $state(0)
   /** What the registry's clock is ahead of ours. */
   #ahead = $state(0)
@@ -62,6 +63,11 @@ export class Fleet {
   /** Whether the gateway reaches the registry. */
   get current(): boolean {
     return this.#current
+  }
+
+  /** When the registry was last read, by its clock. */
+  get asOf(): number {
+    return this.#asOf
   }
 
   /** The registry's time. */
@@ -144,6 +150,7 @@ export class Fleet {
   beats(beats: Beats): void {
     if (beats.now !== null) this.#ahead = beats.now - this.#local
     this.#current = beats.current
+    this.#asOf = beats.as_of
     const sampling = this.#local - this.#lastSample >= SAMPLE_EVERY_MS
     if (sampling) this.#lastSample = this.#local
     const entries = new Map(this.#entries)

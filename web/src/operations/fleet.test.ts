@@ -31,6 +31,8 @@ function node(id: string, more: Partial<Node> = {}): Node {
     started_at: NOW - 60_000,
     last_seen: NOW - 1_000,
     link: 'up',
+    dead: false,
+    cut_off: false,
     ...more,
   }
 }
@@ -38,7 +40,7 @@ function node(id: string, more: Partial<Node> = {}): Node {
 const fleetOf = (...nodes: Node[]): Fleet => {
   const fleet = new Fleet(0)
   fleet.snapshot(nodes)
-  fleet.beats({ now: NOW, current: true, last_seen: {} })
+  fleet.beats({ now: NOW, current: true, as_of: NOW, last_seen: {} })
   return fleet
 }
 const there = (fleet: Fleet): string[] =>
@@ -80,7 +82,7 @@ describe('the fleet', () => {
     expect(fleet.now).toBe(NOW)
     fleet.tick(2_500)
     expect(fleet.now).toBe(NOW + 2_500)
-    fleet.beats({ now: NOW + 2_600, current: true, last_seen: { a: NOW + 2_000 } })
+    fleet.beats({ now: NOW + 2_600, current: true, as_of: NOW, last_seen: { a: NOW + 2_000 } })
     expect(fleet.now - (fleet.entries[0]?.node.last_seen ?? 0)).toBe(600)
   })
 
@@ -98,10 +100,10 @@ describe('the fleet', () => {
         ],
       },
     })
-    fleet.beats({ now: NOW, current: true, last_seen: {} })
+    fleet.beats({ now: NOW, current: true, as_of: NOW, last_seen: {} })
     expect([trail('a'), trail('b')]).toEqual([[1, 2], []])
     fleet.tick(5_000)
-    fleet.beats({ now: NOW, current: true, last_seen: {} })
+    fleet.beats({ now: NOW, current: true, as_of: NOW, last_seen: {} })
     expect(trail('a')).toEqual([1, 2, 3])
     fleet.trails({ every_ms: 5_000, nodes: { a: [[9, 9]] } })
     expect(trail('a')).toEqual([1, 2, 3])
@@ -111,7 +113,7 @@ describe('the fleet', () => {
     const fleet = fleetOf(node('a'))
     for (let local = 5_000; local <= 1_000_000; local += 5_000) {
       fleet.tick(local)
-      fleet.beats({ now: null, current: false, last_seen: {} })
+      fleet.beats({ now: null, current: false, as_of: NOW, last_seen: {} })
     }
     expect(fleet.entries[0]?.trail).toHaveLength(120)
     fleet.lost()
@@ -157,6 +159,19 @@ describe('what is wrong', () => {
     expect(told).toEqual([
       '2 lobbies stand still: can’t be saved',
       '1 lobby has moves that are not saved yet',
+    ])
+  })
+
+  it('is told in words that fit: dead, or alive without the registry', () => {
+    const told = (more: Partial<Node>): string[] => troublesOf(node('a', more), NOW).map(({ text }) => text)
+    const silent = { last_seen: NOW - 20_000 }
+    expect(told({ link: 'down', dead: true, ...silent })).toEqual([
+      'its process is gone: nobody listens at its address',
+      'no heartbeat for 20 s',
+    ])
+    expect(told({ cut_off: true, suspended: 4, ...silent })).toEqual([
+      'it alone can’t save: it shows its players nothing more, and other nodes go on with its lobbies',
+      'no heartbeat for 20 s, and its link is up: it lives, and can’t reach the registry',
     ])
   })
 

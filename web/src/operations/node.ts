@@ -32,10 +32,20 @@ export type Node = {
   started_at: number
   last_seen: number
   link: Link | null
+  /** The link is down, and its process is known to be gone. */
+  dead: boolean
+  /** It alone can't save, and has given its lobbies to whoever can. */
+  cut_off: boolean
 }
 
 export type Left = Node & { reason: Reason }
-export type Beats = { now: number | null; current: boolean; last_seen: Record<string, number> }
+export type Beats = {
+  now: number | null
+  current: boolean
+  /** When the registry was last read, by its clock. */
+  as_of: number
+  last_seen: Record<string, number>
+}
 /** Of each node that is there, by id: players and games, oldest first. */
 export type Trails = { every_ms: number; nodes: Record<string, [players: number, games: number][]> }
 export type Past =

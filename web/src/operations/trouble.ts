@@ -18,11 +18,14 @@ export function troublesOf(node: Node, now: number | null): Trouble[] {
   const warn: string[] = []
   const say = texts.trouble
   if (node.state === 'stalled') bad.push(say.stalled)
-  if (node.link === 'down') bad.push(say.linkDown)
-  if (now !== null && node.last_seen > 0 && now - node.last_seen > SILENT_AFTER_MS)
-    bad.push(say.silent(now - node.last_seen))
+  if (node.link === 'down') bad.push(node.dead ? say.dead : say.linkDown)
+  if (node.cut_off) bad.push(say.cutOff)
+  if (now !== null && node.last_seen > 0 && now - node.last_seen > SILENT_AFTER_MS) {
+    const silent = node.link === 'up' ? say.silentButLinked : say.silent
+    bad.push(silent(now - node.last_seen))
+  }
   if (node.load === 'overloaded') bad.push(say.overloaded)
-  if (node.suspended > 0) bad.push(say.suspended(node.suspended))
+  if (node.suspended > 0 && !node.cut_off) bad.push(say.suspended(node.suspended))
   if (node.uncommitted > 0) warn.push((node.suspended > 0 ? say.unsaved : say.uncommitted)(node.uncommitted))
   if (!node.verified) warn.push(say.unverified(node.why))
   else if (node.why !== null && node.state !== 'starting') warn.push(say.why(node.why))
@@ -35,6 +38,12 @@ export function troublesOf(node: Node, now: number | null): Trouble[] {
     ...warn.map((text): Trouble => ({ level: 'warn', text })),
   ]
 }
+
+/**
+ * Whether its lobbies are others' by now, which count them as theirs: what is left here is the number of its
+ * last heartbeat, or of copies that show nothing any more.
+ */
+export const isMoot = (node: Node): boolean => node.dead || node.cut_off
 
 /** 0 needs a look at once, 1 soon, 2 not. */
 export function rankOf(troubles: Trouble[]): number {

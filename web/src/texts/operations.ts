@@ -2,7 +2,8 @@
 import type { Load, Reason, Role, State } from '../operations/node'
 import { age } from '../operations/age'
 
-const count = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`
+const word = (n: number, one: string, many: string): string => (n === 1 ? one : many)
+const count = (n: number, one: string, many: string): string => `${n} ${word(n, one, many)}`
 
 const roles: Record<Role, string> = { gateway: 'gateway', game: 'game', ai: 'AI' }
 
@@ -26,11 +27,12 @@ const whys: Record<string, [one: string, many: string]> = {
 
 const took = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`)
 
-const moved = (n: number, why: string, longest: number, ms: number): string => {
+/** `when` with its blank before it, or nothing. */
+const moved = (n: number, why: string, longest: number, when: string): string => {
   const [one, many] = whys[why] ?? [why, why]
   return n === 1
-    ? `1 lobby ${age(ms)} ago, within ${took(longest)}: ${one}`
-    : `${n} lobbies ${age(ms)} ago, each within ${took(longest)}: ${many}`
+    ? `1 lobby${when}, within ${took(longest)}: ${one}`
+    : `${n} lobbies${when}, each within ${took(longest)}: ${many}`
 }
 
 export const operations = {
@@ -71,16 +73,22 @@ export const operations = {
   for: (ms: number): string => age(ms),
   never: 'none yet',
   totals: {
-    nodes: 'nodes',
-    players: 'players',
-    lobbies: 'lobbies',
-    games: 'games',
-    trouble: 'need a look',
+    nodes: (n: number): string => word(n, 'node', 'nodes'),
+    players: (n: number): string => word(n, 'player', 'players'),
+    lobbies: (n: number): string => word(n, 'lobby', 'lobbies'),
+    games: (n: number): string => word(n, 'game', 'games'),
+    suspended: (n: number): string => word(n, 'stands still', 'stand still'),
+    uncommitted: (): string => 'unsaved',
+    trouble: (n: number): string => word(n, 'needs a look', 'need a look'),
   },
   allWell: 'All is well.',
   trouble: {
     stalled: 'the thread that serves does not run',
     silent: (ms: number): string => `no heartbeat for ${age(ms)}`,
+    silentButLinked: (ms: number): string =>
+      `no heartbeat for ${age(ms)}, and its link is up: it lives, and can’t reach the registry`,
+    dead: 'its process is gone: nobody listens at its address',
+    cutOff: 'it alone can’t save: it shows its players nothing more, and other nodes go on with its lobbies',
     linkDown: 'no link from this gateway: players can’t be sent there',
     overloaded: 'overloaded: no new games',
     busy: 'busy',
@@ -96,24 +104,35 @@ export const operations = {
   },
   moved: {
     takenOver: (n: number, why: string, longest: number, ms: number): string =>
-      `took over ${moved(n, why, longest, ms)}`,
+      `took over ${moved(n, why, longest, ` ${age(ms)} ago`)}`,
     handedOver: (n: number, why: string, longest: number, ms: number): string =>
-      `handed over ${moved(n, why, longest, ms)}`,
+      `handed over ${moved(n, why, longest, ` ${age(ms)} ago`)}`,
   },
+  dead: 'dead',
+  /** Of numbers that are counted elsewhere. */
+  moot: 'Counted at the nodes that have them now',
   left: (reason: Reason, ms: number): string => `${reasons[reason]} ${age(ms)} ago`,
+  leftBehind: (n: number): string =>
+    `${count(n, 'lobby was', 'lobbies were')} still here: saved, and on again as soon as somebody comes back to ${word(n, 'it', 'them')}`,
   timeline: {
     title: 'Joined and left',
     empty: 'Nothing has joined or left since this gateway started.',
     joined: 'joined',
     left: (reason: Reason | null): string => (reason ? `left: ${reasons[reason]}` : 'left'),
+    handedOver: (n: number, why: string, longest: number): string =>
+      `handed over ${moved(n, why, longest, '')}`,
   },
   connection: {
     connecting: 'Connecting to the gateway …',
     slow: 'The gateway does not answer. Trying on.',
     lost: (ms: number): string =>
       `Connection lost ${age(ms)} ago. Trying again; this is what was known then.`,
-    registryAway:
-      'The registry can’t be reached: this is the last known picture, and links show who lives. While no gateway reaches it, games go on unsaved.',
+    registryAway: (ms: number): string =>
+      `The registry has not answered this gateway for ${age(ms)}: players, lobbies and load are from then. Links, and what is not saved, are from now.`,
+    unsaved: (n: number): string =>
+      n === 0
+        ? 'No linked node has anything unsaved.'
+        : `${count(n, 'lobby goes', 'lobbies go')} on unsaved until it answers again.`,
     empty: 'No process is there yet.',
     emptyHint: 'Start a game node and an AI node with the same REDIS_URL; they appear here by themselves.',
   },
