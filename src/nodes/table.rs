@@ -114,10 +114,9 @@ fn note(node: &Node) -> String {
         notes.push("unverified".to_owned());
     }
     notes.extend(one.why.clone());
-    for (count, what) in [
-        (one.suspended, "suspended"),
-        (one.uncommitted, "uncommitted"),
-    ] {
+    // Of one that is cut off they are others' by now.
+    let suspended = if node.cut_off { 0 } else { one.suspended };
+    for (count, what) in [(suspended, "suspended"), (one.uncommitted, "uncommitted")] {
         if count > 0 {
             let lobbies = if count == 1 { "lobby" } else { "lobbies" };
             notes.push(format!("{count} {lobbies} {what}"));
@@ -202,7 +201,7 @@ game-with-a-long-name  game     starting  normal     1234        0      0  1.2.3
                 one.cut_off = true;
                 one.presence.suspended = 2;
             },
-            "it alone can't save, and others go on with its lobbies: 2 lobbies suspended",
+            "it alone can't save, and others go on with its lobbies",
         );
     }
 

@@ -137,6 +137,8 @@ test('says what goes on unsaved, and counts no lobby twice', async ({ page, gate
   const row = (id: string) => page.getByTestId(`node-${id}`)
   await expect(row('killed')).toContainText('its process is gone')
   await expect(row('killed').locator('td.state')).toHaveText('dead')
+  await expect(page.getByTestId('drain-killed')).toBeDisabled()
+  await expect(row('cut-off').locator('td.state')).toHaveText('cut off')
   await expect(row('cut-off')).toContainText('it alone can’t save')
   await expect(row('cut-off')).toContainText('it lives, and can’t reach the registry')
   await expect(row('cut-off')).toHaveClass(/bad/)

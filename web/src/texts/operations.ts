@@ -109,6 +109,7 @@ export const operations = {
       `handed over ${moved(n, why, longest, ` ${age(ms)} ago`)}`,
   },
   dead: 'dead',
+  cutOff: 'cut off',
   /** Of numbers that are counted elsewhere. */
   moot: 'Counted at the nodes that have them now',
   left: (reason: Reason, ms: number): string => `${reasons[reason]} ${age(ms)} ago`,
@@ -118,7 +119,9 @@ export const operations = {
     title: 'Joined and left',
     empty: 'Nothing has joined or left since this gateway started.',
     joined: 'joined',
-    left: (reason: Reason | null): string => (reason ? `left: ${reasons[reason]}` : 'left'),
+    /** `last` is what it did before, or none. */
+    left: (reason: Reason | null, last: string | null): string =>
+      [reason ? `left: ${reasons[reason]}` : 'left', last].filter((part) => part !== null).join(' · '),
     handedOver: (n: number, why: string, longest: number): string =>
       `handed over ${moved(n, why, longest, '')}`,
   },
