@@ -15,7 +15,7 @@ use crate::lobby::{
     Touch, Touched,
 };
 use crate::presence::{Beat, Heard, Listing, Message, Presence};
-use crate::session::{Seated, Session, SessionSet};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
 
 pub(crate) type Answer<T> = Result<T, RegistryError>;
@@ -45,7 +45,7 @@ pub(crate) trait Backend: Send + Sync {
     async fn public_remove(&self, code: &str) -> Answer<()>;
     async fn public_list(&self, limit: usize) -> Answer<Vec<String>>;
 
-    async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>>;
+    async fn session_open(&self, token: &TokenHash, greeting: Greeting) -> Answer<Opened>;
     async fn session_create(&self, token: &TokenHash, player_id: &str) -> Answer<Session>;
     async fn session_set(&self, token: &TokenHash, session: &Session) -> Answer<SessionSet>;
     async fn session_sit(&self, token: &TokenHash, seated: &Seated) -> Answer<()>;

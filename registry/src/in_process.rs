@@ -23,7 +23,7 @@ use crate::lobby::{
 };
 use crate::presence::{Heard, Listing, Message};
 use crate::registry::{CREATE_WINDOW, check_code};
-use crate::session::{Seated, Session, SessionSet};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
 
 /// One store, shared by all clones of its registry.
@@ -209,9 +209,9 @@ impl Backend for InProcess {
         Ok(store.public_list(limit, now))
     }
 
-    async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>> {
+    async fn session_open(&self, token: &TokenHash, greeting: Greeting) -> Answer<Opened> {
         let (mut store, now) = self.shared.enter();
-        Ok(store.sessions.open(token, now))
+        Ok(store.sessions.open(token, greeting, now))
     }
 
     async fn session_create(&self, token: &TokenHash, player_id: &str) -> Answer<Session> {

@@ -41,4 +41,4 @@ pub use presence::{
 
 pub use redis::RedisConfig;
 pub use registry::{Kind, Lifetimes, Registry};
-pub use session::{Seated, Session, SessionOpened, SessionSet};
+pub use session::{Greeting, Opened, Seated, Session, SessionOpened, SessionSet};

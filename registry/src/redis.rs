@@ -32,7 +32,7 @@ use crate::lobby::{
 };
 use crate::metrics::Purpose;
 use crate::presence::{Listing, Message};
-use crate::session::{Seated, Session, SessionSet};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
 
 /// Without an answer for so long a commit has failed.
@@ -214,8 +214,8 @@ impl Backend for RedisBackend {
         self.list_public(limit).await
     }
 
-    async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>> {
-        self.open_session(token, "").await
+    async fn session_open(&self, token: &TokenHash, greeting: Greeting) -> Answer<Opened> {
+        self.open_session(token, greeting).await
     }
 
     async fn session_create(&self, token: &TokenHash, player_id: &str) -> Answer<Session> {

@@ -14,7 +14,7 @@ use crate::lobby::{
 };
 use crate::presence::{Membership, Message, Observer, Presence, PresenceConfig};
 use crate::redis::{RedisBackend, RedisConfig};
-use crate::session::{Seated, Session, SessionSet};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
 
 /// How long things live that nobody renews.
@@ -208,13 +208,13 @@ impl Registry {
         self.backend.public_list(limit).await
     }
 
-    /// A player comes back: a new generation for their session, which lives anew. Nothing if the
-    /// token is unknown or has expired.
-    pub async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>> {
-        self.backend.session_open(token).await
+    /// A player comes back: a new generation for their session, which lives anew. It is the time of
+    /// their `hello`, so that done late, twice or without an answer it comes to the same.
+    pub async fn session_open(&self, token: &TokenHash, greeting: Greeting) -> Answer<Opened> {
+        self.backend.session_open(token, greeting).await
     }
 
-    /// A new player. If the token is known (an answer got lost), as [`Registry::session_open`].
+    /// A new player. If the token is known (an answer got lost), that one with a new generation.
     pub async fn session_create(&self, token: &TokenHash, player_id: &str) -> Answer<Session> {
         self.backend.session_create(token, player_id).await
     }

@@ -31,6 +31,30 @@ pub struct Seated {
     pub lobby: String,
 }
 
+/// A `hello` of somebody who has a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Greeting {
+    /// When it was said, by the registry's clock in epoch ms as far as the gateway knows it. What
+    /// is ahead of the registry's own clock counts as its present time.
+    pub said_at_ms: u64,
+    /// The newest generation that whoever asks has been told of: theirs comes after that one.
+    pub after: Option<Generation>,
+}
+
+/// The answer to a [`Greeting`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// It is the newest; its generation is when it was said, or the one given + 1.
+    Newest(Session),
+    /// Another connection of this player is as new or newer; nothing was changed.
+    Newer {
+        /// Its generation.
+        newest: Generation,
+    },
+    /// The token is unknown or has expired.
+    Unknown,
+}
+
 /// The answer to writing a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionSet {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chassis::clock;
 use protocol::link::{Known, KnownPerson, Person, Question};
 use protocol::{ConnectionId, PlayerId, Token};
-use registry::{Generation, Session, TokenHash};
+use registry::{Generation, Greeting, Opened, Session, TokenHash};
 use tracing::{debug, warn};
 
 use super::{Gateway, in_time, registry_hash};
@@ -21,7 +21,9 @@ impl Gateway {
         connection: ConnectionId,
         token: Option<Token>,
     ) -> Result<Entered, NotEntered> {
-        let said_at_ms = clock::unix_milliseconds();
+        // By the clock that all gateways share, as soon as it has been seen here.
+        let said_at_ms = self.registry.now_ms();
+        let said_at_ms = said_at_ms.unwrap_or_else(clock::unix_milliseconds);
         let known = match token {
             Some(token) => self.recognise(token, said_at_ms).await?,
             None => None,
@@ -45,9 +47,9 @@ impl Gateway {
         token: Token,
         said_at_ms: u64,
     ) -> Result<Option<Entered>, NotEntered> {
-        let opened = in_time(self.registry.session_open(&hash(&token))).await;
+        let (opened, generation) = self.open(&token, said_at_ms).await;
         let Ok(session) = opened else {
-            return self.recognise_without_registry(token, said_at_ms).await;
+            return self.recognise_without_registry(token, generation).await;
         };
         let seated = session.as_ref().is_some_and(|one| one.lobby.is_some());
         let has_lost_data = self.may_have_lost_data();
@@ -57,9 +59,7 @@ impl Gateway {
         }
         let (known, complete) = self.inquire(&token).await;
         if let Some((known, person)) = known {
-            let newest = session.map_or(0, |session| session.generation.0);
-            let generation = newest.max(person.generation + 1);
-            let generation = generation.max(self.registry.now_ms().unwrap_or(0));
+            let generation = generation.max(person.generation + 1);
             let entered = entered(token, &known, person, generation);
             let record = SessionRecord {
                 person: entered.person.clone(),
@@ -77,20 +77,48 @@ impl Gateway {
         }
     }
 
-    /// The registry does not answer: only the owner of the player's table may know them, and this
-    /// gateway's clock has to tell which of their connections is the newest.
+    /// Has the registry open the session for this connection; also the generation that it has from
+    /// then on, which without an answer is what an opening that is done all the same has written.
+    async fn open(
+        &self,
+        token: &Token,
+        said_at_ms: u64,
+    ) -> (Result<Option<Session>, RegistryAway>, u64) {
+        let (token, mut after) = (hash(token), None);
+        let opened = in_time(async {
+            loop {
+                let greeting = Greeting { said_at_ms, after };
+                match self.registry.session_open(&token, greeting).await? {
+                    Opened::Newest(session) => return Ok(Some(session)),
+                    Opened::Unknown => return Ok(None),
+                    // Said at the same time, or by a gateway that knows the time a little better.
+                    // Had this connection ended, it would not come to ask again.
+                    Opened::Newer { newest } => after = Some(newest),
+                }
+            }
+        })
+        .await;
+        let generation = match (&opened, after) {
+            (Ok(Some(session)), _) => session.generation.0,
+            (_, Some(Generation(newest))) => newest + 1,
+            (_, None) => said_at_ms,
+        };
+        (opened, generation)
+    }
+
+    /// The registry does not answer: only the owner of the player's table may know them.
     async fn recognise_without_registry(
         self: &Arc<Self>,
         token: Token,
-        said_at_ms: u64,
+        generation: u64,
     ) -> Result<Option<Entered>, NotEntered> {
         let (known, _) = self.inquire(&token).await;
         let (known, person) = known.ok_or(NotEntered::Unavailable)?;
-        if person.generation >= said_at_ms {
+        if person.generation >= generation {
             // Another gateway's clock is ahead: there they are told apart.
             return Err(NotEntered::Elsewhere);
         }
-        Ok(Some(entered(token, &known, person, said_at_ms)))
+        Ok(Some(entered(token, &known, person, generation)))
     }
 
     /// Asks all nodes whose token it is; also whether each has answered or is dead.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::expiring::Expiring;
-use crate::session::{Seated, Session, SessionSet};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, TokenHash};
 
 #[derive(Clone)]
@@ -20,23 +20,38 @@ impl Sessions {
         }
     }
 
-    pub(crate) fn open(&mut self, token: &TokenHash, now: u64) -> Option<Session> {
-        let session = self.entries.get_mut(token, now)?;
-        session.generation = Generation(now.max(session.generation.0 + 1));
+    pub(crate) fn open(&mut self, token: &TokenHash, greeting: Greeting, now: u64) -> Opened {
+        let Some(session) = self.entries.get_mut(token, now) else {
+            return Opened::Unknown;
+        };
+        let newest = session.generation;
+        // A gateway whose clock is ahead must not lock out those who come after.
+        let said = Generation(greeting.said_at_ms.min(now));
+        session.generation = if said > newest {
+            said
+        } else if greeting.after == Some(newest) {
+            Generation(newest.0 + 1)
+        } else {
+            return Opened::Newer { newest };
+        };
         let session = session.clone();
         self.renew(token, now);
-        Some(session)
+        Opened::Newest(session)
     }
 
     pub(crate) fn create(&mut self, token: &TokenHash, player_id: &str, now: u64) -> Session {
-        if let Some(known) = self.open(token, now) {
-            return known;
-        }
-        let session = Session {
-            player_id: player_id.to_owned(),
-            name: None,
-            lobby: None,
-            generation: Generation(now),
+        let stored = self.entries.get(token, now).cloned();
+        let session = match stored {
+            Some(known) => Session {
+                generation: Generation(now.max(known.generation.0 + 1)),
+                ..known
+            },
+            None => Session {
+                player_id: player_id.to_owned(),
+                name: None,
+                lobby: None,
+                generation: Generation(now),
+            },
         };
         self.entries.put(*token, session.clone(), self.ttl, now);
         session

@@ -21,6 +21,7 @@ script!(RELEASE: "clock", "record", "release");
 script!(DELETE: "clock", "record", "delete");
 script!(BEAT: "clock", "beat");
 script!(DEPART: "depart");
+script!(SESSION_CREATE: "clock", "session_create");
 script!(SESSION_OPEN: "clock", "session_open");
 script!(SESSION_SET: "session_set");
 script!(SESSION_SIT: "session_sit");

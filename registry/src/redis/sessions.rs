@@ -2,12 +2,12 @@
 
 use redis::{FromRedisValue, Pipeline};
 
-use super::reply::read;
+use super::reply::{next, read, tagged, unexpected};
 use super::scripts;
 use super::{RedisBackend, milliseconds};
 use crate::backend::Answer;
-use crate::session::{Seated, Session, SessionSet};
-use crate::{Generation, RegistryError, TokenHash};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
+use crate::{Generation, TokenHash};
 
 /// Sessions asked about at once: bounds what one batch makes Redis and the pool's others wait.
 const BATCH: usize = 500;
@@ -18,23 +18,26 @@ type Row = (String, u64, Option<String>, Option<String>);
 type MaybeRow = (Option<String>, Option<u64>, Option<String>, Option<String>);
 
 impl RedisBackend {
-    /// Opens a session; makes it if a player is given.
     pub(super) async fn open_session(
         &self,
         token: &TokenHash,
-        player_id: &str,
-    ) -> Answer<Option<Session>> {
+        greeting: Greeting,
+    ) -> Answer<Opened> {
         let key = self.keys.session(token);
         let mut call = scripts::SESSION_OPEN.script().key(&key);
         call.arg(milliseconds(self.lifetimes.session))
-            .arg(player_id);
-        let row: Option<Row> = read(self.pool.script(&call, &key).await?, &key)?;
-        Ok(row.map(|(player_id, generation, name, lobby)| Session {
-            player_id,
-            name,
-            lobby,
-            generation: Generation(generation),
-        }))
+            .arg(greeting.said_at_ms)
+            .arg(greeting.after.map_or(0, |after| after.0));
+        let (word, mut parts) = tagged(self.pool.script(&call, &key).await?, &key)?;
+        match word.as_str() {
+            "opened" => Ok(Opened::Newest(session(next(&mut parts, &key)?))),
+            "newer" => {
+                let newest = Generation(next(&mut parts, &key)?);
+                Ok(Opened::Newer { newest })
+            }
+            "unknown" => Ok(Opened::Unknown),
+            other => Err(unexpected(other, &key)),
+        }
     }
 
     pub(super) async fn create_session(
@@ -42,15 +45,11 @@ impl RedisBackend {
         token: &TokenHash,
         player_id: &str,
     ) -> Answer<Session> {
-        let missing = || {
-            RegistryError::corrupt(
-                self.keys.session(token),
-                &"no session although one was made",
-            )
-        };
-        self.open_session(token, player_id)
-            .await?
-            .ok_or_else(missing)
+        let key = self.keys.session(token);
+        let mut call = scripts::SESSION_CREATE.script().key(&key);
+        call.arg(milliseconds(self.lifetimes.session))
+            .arg(player_id);
+        read(self.pool.script(&call, &key).await?, &key).map(session)
     }
 
     pub(super) async fn set_session(
@@ -98,15 +97,10 @@ impl RedisBackend {
                 pipeline.cmd("HMGET").arg(key).arg(&fields);
             })
             .await?;
-        let session = |(player_id, generation, name, lobby): MaybeRow| {
-            Some(Session {
-                player_id: player_id?,
-                name,
-                lobby,
-                generation: Generation(generation?),
-            })
+        let known = |(player_id, generation, name, lobby): MaybeRow| {
+            Some(session((player_id?, generation?, name, lobby)))
         };
-        Ok(rows.into_iter().map(session).collect())
+        Ok(rows.into_iter().map(known).collect())
     }
 
     pub(super) async fn renew_sessions(&self, tokens: &[TokenHash]) -> Answer<Vec<bool>> {
@@ -149,5 +143,14 @@ impl RedisBackend {
             answers.extend(self.pool.pipeline::<Vec<T>>(&pipeline, "sessions").await?);
         }
         Ok(answers)
+    }
+}
+
+fn session((player_id, generation, name, lobby): Row) -> Session {
+    Session {
+        player_id,
+        name,
+        lobby,
+        generation: Generation(generation),
     }
 }

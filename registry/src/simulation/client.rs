@@ -21,7 +21,7 @@ use crate::lobby::{
 };
 use crate::presence::{Heard, Listing, Message};
 use crate::registry::check_code;
-use crate::session::{Seated, Session, SessionSet};
+use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
 
 /// Without an answer for so long a commit has failed.
@@ -352,9 +352,9 @@ impl Backend for Client {
             .await
     }
 
-    async fn session_open(&self, token: &TokenHash) -> Answer<Option<Session>> {
+    async fn session_open(&self, token: &TokenHash, greeting: Greeting) -> Answer<Opened> {
         let token = *token;
-        self.ask(move |store, now| store.sessions.open(&token, now))
+        self.ask(move |store, now| store.sessions.open(&token, greeting, now))
             .await
     }
 

@@ -61,6 +61,7 @@ on_both! {
     sessions:
         a_token_keeps_its_player,
         an_older_connection_changes_nothing,
+        a_greeting_is_as_new_as_it_was_said,
         a_lobbys_owner_writes_where_its_people_sit,
         sessions_live_while_they_are_renewed;
     presence:

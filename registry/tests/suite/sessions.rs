@@ -2,22 +2,39 @@
 
 use std::time::Duration;
 
-use registry::{Generation, Seated, Session, SessionSet, TokenHash};
+use registry::{Generation, Greeting, Opened, Registry, Seated, Session, SessionSet, TokenHash};
 
 use super::world::{SESSION_TTL, World, until, within};
 
 const TOKEN: TokenHash = TokenHash::new([1; 32]);
 const OTHER: TokenHash = TokenHash::new([2; 32]);
+/// What is this far ahead counts as the present.
+const FAR_AHEAD: u64 = 1 << 50;
+
+async fn open(registry: &Registry, said_at_ms: u64, after: Option<Generation>) -> Opened {
+    let greeting = Greeting { said_at_ms, after };
+    let opened = registry.session_open(&TOKEN, greeting).await;
+    opened.expect("an answer")
+}
+
+/// The session, which is opened now, whoever has said hello before.
+async fn open_now(registry: &Registry) -> Session {
+    let mut after = None;
+    loop {
+        match open(registry, FAR_AHEAD, after).await {
+            Opened::Newest(session) => return session,
+            Opened::Newer { newest } => after = Some(newest),
+            Opened::Unknown => panic!("it is known"),
+        }
+    }
+}
 
 pub(crate) async fn a_token_keeps_its_player(world: &World) {
     within("the clock", world.one.probe())
         .await
         .expect("the registry answers");
     let before = world.one.now_ms().expect("it has answered");
-    assert_eq!(
-        world.one.session_open(&TOKEN).await.expect("an answer"),
-        None
-    );
+    assert_eq!(open(&world.one, before, None).await, Opened::Unknown);
     let new = world
         .one
         .session_create(&TOKEN, "0123456789ab")
@@ -50,12 +67,7 @@ pub(crate) async fn a_token_keeps_its_player(world: &World) {
         .await
         .expect("an answer");
     assert_eq!(answer, SessionSet::Ok);
-    let opened = world
-        .one
-        .session_open(&TOKEN)
-        .await
-        .expect("an answer")
-        .expect("it is known");
+    let opened = open_now(&world.one).await;
     assert!(opened.generation > again.generation);
     assert_eq!(
         opened,
@@ -72,12 +84,7 @@ pub(crate) async fn an_older_connection_changes_nothing(world: &World) {
         .session_create(&TOKEN, "0123456789ab")
         .await
         .expect("an answer");
-    let second = world
-        .other
-        .session_open(&TOKEN)
-        .await
-        .expect("an answer")
-        .expect("known");
+    let second = open_now(&world.other).await;
     let newest = second.generation;
     let moved = Session {
         lobby: Some("BBBBBB".to_owned()),
@@ -106,12 +113,7 @@ pub(crate) async fn an_older_connection_changes_nothing(world: &World) {
         .await
         .expect("an answer");
     assert_eq!(answer, SessionSet::Ok, "Redis has gone back");
-    let opened = world
-        .one
-        .session_open(&TOKEN)
-        .await
-        .expect("an answer")
-        .expect("known");
+    let opened = open_now(&world.one).await;
     assert!(
         opened.generation > ahead.generation,
         "at least the last + 1"
@@ -129,12 +131,7 @@ pub(crate) async fn an_older_connection_changes_nothing(world: &World) {
             .expect("an answer"),
         SessionSet::Ok
     );
-    let opened = world
-        .one
-        .session_open(&TOKEN)
-        .await
-        .expect("an answer")
-        .expect("known");
+    let opened = open_now(&world.one).await;
     assert_eq!(opened.lobby, None);
 
     let restored = world
@@ -167,6 +164,62 @@ pub(crate) async fn an_older_connection_changes_nothing(world: &World) {
         .await
         .expect("an answer");
     assert_eq!(alive, [false, true]);
+}
+
+pub(crate) async fn a_greeting_is_as_new_as_it_was_said(world: &World) {
+    let created = world.one.session_create(&TOKEN, "0123456789ab").await;
+    let created = created.expect("an answer").generation;
+    let newest = async || {
+        let read = world.other.sessions_read(&[TOKEN]).await;
+        read.expect("an answer")[0]
+            .clone()
+            .expect("it lives")
+            .generation
+    };
+    let newer = |newest| Opened::Newer { newest };
+    // Said, and done, some time later: until then Redis may have stood still.
+    let (first, second) = (created.0 + 40, created.0 + 60);
+    until("the clock is there", || async {
+        world.one.probe().await.expect("an answer");
+        world.one.now_ms().expect("it has answered") > second
+    })
+    .await;
+    let opened = open(&world.other, second, None).await;
+    assert!(matches!(opened, Opened::Newest(session) if session.generation.0 == second));
+    let late = "one that was said before, and is done late, changes nothing";
+    assert_eq!(
+        open(&world.one, first, None).await,
+        newer(Generation(second)),
+        "{late}"
+    );
+    let twice = "nor does one that is done twice";
+    assert_eq!(
+        open(&world.other, second, None).await,
+        newer(Generation(second)),
+        "{twice}"
+    );
+    assert_eq!(newest().await, Generation(second));
+
+    // Whoever is told so and still there comes after that one, and after no other.
+    let after = Some(Generation(second));
+    let opened = open(&world.one, first, after).await;
+    assert!(matches!(opened, Opened::Newest(session) if session.generation.0 == second + 1));
+    assert_eq!(
+        open(&world.other, second, after).await,
+        newer(Generation(second + 1))
+    );
+    assert_eq!(newest().await, Generation(second + 1));
+
+    // A gateway whose clock is ahead locks nobody out.
+    let ahead = open_now(&world.one).await.generation;
+    let now = || async {
+        world.other.probe().await.expect("an answer");
+        world.other.now_ms().expect("it has answered")
+    };
+    assert!(ahead.0 <= now().await);
+    until("the clock has gone on", || async { now().await > ahead.0 }).await;
+    let opened = open(&world.other, now().await, None).await;
+    assert!(matches!(opened, Opened::Newest(session) if session.generation > ahead));
 }
 
 pub(crate) async fn sessions_live_while_they_are_renewed(world: &World) {
@@ -206,14 +259,11 @@ pub(crate) async fn sessions_live_while_they_are_renewed(world: &World) {
             .expect("an answer")
             .is_empty()
     );
-    assert_eq!(
-        world.one.session_open(&OTHER).await.expect("an answer"),
-        None
-    );
     until("the last one lapses", || async {
         world.one.sessions_alive(&[TOKEN]).await.expect("an answer") == [false]
     })
     .await;
+    assert_eq!(open(&world.one, FAR_AHEAD, None).await, Opened::Unknown);
 }
 
 pub(crate) async fn a_lobbys_owner_writes_where_its_people_sit(world: &World) {

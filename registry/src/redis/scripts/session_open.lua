@@ -1,15 +1,22 @@
--- A player connects: a new generation, the clock but at least the last + 1, so that the newest
--- connection is known everywhere. Creates the session if a player id is given and it is absent.
--- ARGV: ttl ms, player id or empty
+-- A player says hello again: the connection of the latest hello is the newest, so its time is the
+-- generation. Whoever got no answer in time goes on with that, and finds the same if this is done
+-- late. Comes another one first, nothing changes, unless the caller knows of it: whoever asks again
+-- is still there.
+-- ARGV: ttl ms, said at (ms of this clock, as the gateway knows it), newest generation that the
+-- caller knows (0: none)
 local stored = redis.call('HMGET', KEYS[1], 'player_id', 'generation', 'name', 'lobby')
-local player, generation = stored[1], now
-if player then
-  generation = math.max(now, tonumber(stored[2]) + 1)
-elseif ARGV[2] == '' then
-  return false
-else
-  player = ARGV[2]
+if not stored[1] then
+  return { 'unknown' }
 end
-redis.call('HSET', KEYS[1], 'player_id', player, 'generation', whole(generation))
+local newest = tonumber(stored[2])
+-- A gateway whose clock is ahead must not lock out those who come after.
+local generation = math.min(now, tonumber(ARGV[2]))
+if generation <= newest then
+  if newest ~= tonumber(ARGV[3]) then
+    return { 'newer', newest }
+  end
+  generation = newest + 1
+end
+redis.call('HSET', KEYS[1], 'generation', whole(generation))
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return { player, generation, stored[3], stored[4] }
+return { 'opened', { stored[1], generation, stored[3], stored[4] } }
