@@ -186,12 +186,12 @@ fn assemble(
         registry.health(),
     );
     metrics::watch_links(&links);
-    let routes = Routes::new(registry.health());
     let presence = PresenceConfig {
         probe_interval: REGISTRY_PROBED_EVERY,
         ..config.presence.clone()
     };
     let membership = registry.join(own, presence)?;
+    let routes = Routes::new(registry.clone(), membership.clone());
     let admission = Admission::new(config.max_connections, config.max_connections_per_ip);
     Ok(Arc::new(Gateway {
         config,

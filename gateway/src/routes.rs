@@ -19,11 +19,12 @@ use std::time::{Duration, Instant};
 
 use chassis::{clock, task};
 use protocol::LobbyCode;
-use registry::{Health, NodeId};
+use registry::{Health, Membership, NodeId, Registry};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout_at};
 
 use crate::gateway::Gateway;
+use crate::links::game_role;
 use crate::session::Whereabouts;
 use caution::{Caution, RegistryView};
 use resolver::Resolver;
@@ -46,7 +47,9 @@ pub(crate) struct Routes {
     claims: Semaphore,
     guesses: Semaphore,
     caution: Mutex<Caution>,
+    registry: Registry,
     health: watch::Receiver<Health>,
+    membership: Membership,
 }
 
 type Searches = Mutex<HashMap<LobbyCode, Search>>;
@@ -90,13 +93,15 @@ impl Needs {
 }
 
 impl Routes {
-    pub(crate) fn new(health: watch::Receiver<Health>) -> Self {
+    pub(crate) fn new(registry: Registry, membership: Membership) -> Self {
         Self {
             under_way: Arc::default(),
             claims: Semaphore::new(MAX_CLAIMS),
             guesses: Semaphore::new(MAX_GUESSES),
             caution: Mutex::new(Caution::new(clock::now())),
-            health,
+            health: registry.health(),
+            registry,
+            membership,
         }
     }
 
@@ -112,7 +117,8 @@ impl Routes {
 
     /// When another run of the registry was seen: it may have lost data or brought back old data.
     pub(crate) fn another_run_at(&self) -> Option<Instant> {
-        self.look(clock::now()).another_run_at()
+        let now = clock::now();
+        self.look(now).another_run_at(now)
     }
 
     /// Whether lobbies may be claimed now, and what nobody says to know is nobody's: after another
@@ -124,15 +130,33 @@ impl Routes {
 
     fn look(&self, now: Instant) -> MutexGuard<'_, Caution> {
         let mut caution = lock(&self.caution);
+        let now_ms = self.registry.now_ms();
         let health = self.health.borrow();
+        let began_ms = health.run_began_ms;
+        let age_ms = began_ms.zip(now_ms);
+        let age_ms = age_ms.map(|(began_ms, now_ms)| now_ms.saturating_sub(began_ms));
         let view = RegistryView {
             reachable: health.reachable,
             run_id: health.run_id.as_deref(),
+            run_age: age_ms.map(Duration::from_millis),
             missed: health.missed,
         };
         caution.look(now, view);
         drop(health);
+        if caution.asks_for_witnesses()
+            && let Some(knows_another_run) = began_ms.and_then(|at| self.was_somebody_there(at))
+        {
+            caution.hear_witness(knows_another_run);
+        }
         caution
+    }
+
+    /// Whether some game node was there at that time of the registry's clock; none while no node
+    /// is listed.
+    fn was_somebody_there(&self, at_ms: u64) -> Option<bool> {
+        let nodes = self.membership.servers_by_role(&game_role());
+        let earliest = nodes.iter().map(|node| node.started_at).min();
+        earliest.map(|started_at| started_at < at_ms)
     }
 }
 

@@ -1,12 +1,15 @@
 //! Whether the registry answers, and whether it is still the same one.
 
+mod clock;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
+use self::clock::Clock;
 use crate::RegistryError;
 
 /// What is known about the way to the registry.
@@ -18,6 +21,9 @@ pub struct Health {
     /// Which run of Redis answered last. Another one may have lost data: whoever holds sessions
     /// and lobbies writes them anew.
     pub run_id: Option<String>,
+    /// When that run began, by its own clock in epoch ms, up to a second early; nothing where the
+    /// registry is this process' memory.
+    pub run_began_ms: Option<u64>,
     /// It has not answered at least once since the start. The first run that is seen then may be
     /// another one than that of before.
     pub missed: bool,
@@ -36,8 +42,14 @@ pub(crate) struct HealthCell {
     probers: AtomicUsize,
     /// Another run was seen while the registry was away: said together with its return.
     other_run: AtomicBool,
-    /// The registry's clock when it last answered, and when that was here.
-    clock: Mutex<Option<(u64, Instant)>>,
+    clock: Mutex<Clock>,
+}
+
+/// What a connection finds at its other end.
+pub(crate) struct Server {
+    pub(crate) run_id: String,
+    pub(crate) run_began_ms: u64,
+    pub(crate) now_ms: u64,
 }
 
 /// Which connection saw something.
@@ -52,6 +64,7 @@ impl HealthCell {
         let health = Health {
             reachable,
             run_id,
+            run_began_ms: None,
             missed: false,
             commit_connection: 0,
             changed_at: Instant::now(),
@@ -60,7 +73,7 @@ impl HealthCell {
             sender: watch::Sender::new(health),
             probers: AtomicUsize::new(0),
             other_run: AtomicBool::new(false),
-            clock: Mutex::new(None),
+            clock: Mutex::default(),
         }
     }
 
@@ -87,15 +100,15 @@ impl HealthCell {
 
     /// The registry's clock now, in epoch ms: never ahead of it, behind by a round trip at most.
     pub(crate) fn now_ms(&self) -> Option<u64> {
-        let clock = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
-        clock.map(|(then_ms, at)| {
-            then_ms + u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX / 2)
-        })
+        self.clock().now_ms(Instant::now())
     }
 
     pub(crate) fn saw_time(&self, now_ms: u64) {
-        let clock = Some((now_ms, Instant::now()));
-        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock;
+        self.clock().see(Instant::now(), now_ms);
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn answered(&self, sight: Sight) {
@@ -132,18 +145,29 @@ impl HealthCell {
         });
     }
 
-    pub(crate) fn saw_run(&self, run_id: &str) {
+    /// Takes note of who answers over a new connection.
+    pub(crate) fn saw(&self, server: &Server) {
+        let known = self.sender.borrow().run_id.clone();
+        let mut clock = self.clock();
+        if known.as_ref() != Some(&server.run_id) {
+            // It may be another host's.
+            clock.forget();
+        }
+        clock.see(Instant::now(), server.now_ms);
+        drop(clock);
         self.sender.send_if_modified(|health| {
-            if health.run_id.as_deref() == Some(run_id) {
+            if health.run_id.as_ref() == Some(&server.run_id) {
                 return false;
             }
             if health.run_id.is_some() && !health.reachable {
                 self.other_run.store(true, Ordering::Relaxed);
             } else if health.run_id.is_some() {
                 // Restarted or failed over so fast that nothing else was noticed.
-                warn!(run_id, "another run of Redis answers");
+                warn!(run_id = server.run_id, "another run of Redis answers");
             }
-            (health.run_id, health.changed_at) = (Some(run_id.to_owned()), Instant::now());
+            health.run_id = Some(server.run_id.clone());
+            health.run_began_ms = Some(server.run_began_ms);
+            health.changed_at = Instant::now();
             true
         });
     }

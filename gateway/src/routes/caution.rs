@@ -14,6 +14,8 @@ const STOOD_STILL: Duration = Duration::from_secs(2);
 pub(crate) struct RegistryView<'a> {
     pub(crate) reachable: bool,
     pub(crate) run_id: Option<&'a str>,
+    /// How long that run has been there, where it is known.
+    pub(crate) run_age: Option<Duration>,
     /// It has not answered at least once since the start of the process.
     pub(crate) missed: bool,
 }
@@ -28,6 +30,8 @@ pub(crate) struct Caution {
     /// When the registry answered again, or another run of it was seen.
     back_at: Option<Instant>,
     another_run_at: Option<Instant>,
+    /// When the first run that was seen began, until it is known whether it follows another one.
+    first_run_at: Option<Instant>,
 }
 
 impl Caution {
@@ -41,6 +45,7 @@ impl Caution {
             run_id: None,
             back_at: None,
             another_run_at: None,
+            first_run_at: None,
         }
     }
 
@@ -58,6 +63,9 @@ impl Caution {
             if known_before {
                 self.another_run_at = Some(now);
                 self.back_at = Some(now);
+            } else {
+                let age = registry.run_age;
+                self.first_run_at = age.and_then(|age| now.checked_sub(age));
             }
             self.run_id = registry.run_id.map(str::to_owned);
         }
@@ -67,10 +75,26 @@ impl Caution {
         self.reachable = registry.reachable;
     }
 
+    /// Whether it has to be told if the first run follows another one.
+    pub(crate) fn asks_for_witnesses(&self) -> bool {
+        self.first_run_at.is_some()
+    }
+
+    /// Somebody is there who was so before the first run that was seen here, or whoever is there
+    /// came after it: then nobody can know what was before.
+    pub(crate) fn hear_witness(&mut self, knows_another_run: bool) {
+        let began = self.first_run_at.take();
+        if knows_another_run && self.another_run_at.is_none() {
+            self.another_run_at = began;
+            self.back_at = self.back_at.max(began);
+        }
+    }
+
     /// Whether lobbies may be claimed now.
     pub(crate) fn may_claim(&self, now: Instant) -> bool {
         let recent = |at: Option<Instant>| at.is_some_and(|at| now < at + CAUTION);
-        self.reachable && !recent(self.back_at) && !recent(self.stood_still_at)
+        let times = [self.back_at, self.stood_still_at, self.first_run_at];
+        self.reachable && !times.into_iter().any(recent)
     }
 
     /// Whether the registry answers, as far as is known here.
@@ -78,9 +102,11 @@ impl Caution {
         self.reachable
     }
 
-    /// When another run of the registry was seen: it may have lost or brought back data.
-    pub(crate) fn another_run_at(&self) -> Option<Instant> {
-        self.another_run_at
+    /// When another run of the registry was seen: it may have lost or brought back data. One that
+    /// has only just begun is taken for another until somebody says which it is.
+    pub(crate) fn another_run_at(&self, now: Instant) -> Option<Instant> {
+        let young = self.first_run_at.filter(|began| now < *began + CAUTION);
+        self.another_run_at.or(young)
     }
 }
 
@@ -91,22 +117,26 @@ mod tests {
     const ONE: RegistryView<'_> = RegistryView {
         reachable: true,
         run_id: Some("one"),
+        run_age: None,
         missed: false,
     };
     const AWAY: RegistryView<'_> = RegistryView {
         reachable: false,
         run_id: Some("one"),
+        run_age: None,
         missed: false,
     };
     const TWO: RegistryView<'_> = RegistryView {
         reachable: true,
         run_id: Some("two"),
+        run_age: None,
         missed: false,
     };
 
     const NEVER: RegistryView<'_> = RegistryView {
         reachable: false,
         run_id: None,
+        run_age: None,
         missed: false,
     };
 
@@ -118,6 +148,11 @@ mod tests {
             caution.look(start + Duration::from_millis(*milliseconds), *view);
         }
         (caution, start)
+    }
+
+    fn saw_another((caution, start): &(Caution, Instant)) -> bool {
+        let then = *start + Duration::from_millis(700);
+        caution.another_run_at(then).is_some()
     }
 
     fn may(looks: &[(u64, RegistryView<'_>)], milliseconds: u64) -> bool {
@@ -138,7 +173,7 @@ mod tests {
         let another = [(0, ONE), (500, TWO)];
         assert!(!may(&another, 5499));
         assert!(may(&another, 5500));
-        assert!(looked(&another).0.another_run_at().is_some());
+        assert!(saw_another(&looked(&another)));
     }
 
     #[test]
@@ -146,7 +181,7 @@ mod tests {
         assert!(!may(&[(0, NEVER)], 0));
         let first = [(0, NEVER), (700, ONE)];
         assert!(may(&first, 700));
-        assert_eq!(looked(&first).0.another_run_at(), None);
+        assert!(!saw_another(&looked(&first)));
     }
 
     #[test]
@@ -158,7 +193,43 @@ mod tests {
         let first = [(0, NEVER), (500, missed(NEVER)), (700, missed(ONE))];
         assert!(!may(&first, 5699));
         assert!(may(&first, 5700));
-        assert!(looked(&first).0.another_run_at().is_some());
+        assert!(saw_another(&looked(&first)));
+    }
+
+    #[test]
+    fn a_first_run_that_has_just_begun_is_another_one_until_somebody_is_there_who_came_after_it() {
+        let young = |seconds| RegistryView {
+            run_age: Some(Duration::from_secs(seconds)),
+            ..ONE
+        };
+        let long_ago = looked(&[(0, NEVER), (700, young(5))]);
+        assert!(
+            long_ago
+                .0
+                .may_claim(long_ago.1 + Duration::from_millis(700))
+        );
+        assert!(!saw_another(&long_ago));
+
+        let first = [(0, NEVER), (700, young(2))];
+        let (mut caution, start) = looked(&first);
+        assert!(!caution.may_claim(start + Duration::from_millis(3_699)));
+        assert!(caution.may_claim(start + Duration::from_millis(3_700)));
+        assert!(saw_another(&(looked(&first))));
+        assert!(caution.asks_for_witnesses());
+        caution.hear_witness(false);
+        assert!(caution.may_claim(start + Duration::from_millis(700)));
+        assert_eq!(
+            caution.another_run_at(start + Duration::from_millis(700)),
+            None
+        );
+
+        let (mut caution, start) = looked(&first);
+        caution.hear_witness(true);
+        assert!(!caution.asks_for_witnesses());
+        assert!(!caution.may_claim(start + Duration::from_millis(3_699)));
+        assert!(caution.may_claim(start + Duration::from_millis(3_700)));
+        let later = start + Duration::from_mins(20);
+        assert!(caution.another_run_at(later).is_some(), "it is remembered");
     }
 
     #[test]

@@ -160,11 +160,10 @@ impl Line {
 
     /// Asks a new connection which run of Redis it leads to: another one may have lost data.
     async fn greet(&self, mut connection: MultiplexedConnection) -> Answer<MultiplexedConnection> {
-        let (run_id, now_ms) = reply::who_answers(&mut connection)
+        let server = reply::who_answers(&mut connection)
             .await
             .map_err(|error| unavailable(&error))?;
-        self.health.saw_time(now_ms);
-        self.health.saw_run(&run_id);
+        self.health.saw(&server);
         Ok(connection)
     }
 }

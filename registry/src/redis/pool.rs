@@ -76,9 +76,8 @@ impl Pool {
     pub(super) async fn probe(&self) -> Answer<()> {
         let mut connection = self.checkout().await?;
         let seen = reply::who_answers(&mut connection).await;
-        let (run_id, now_ms) = self.finish(seen, "the clock", connection)?;
-        self.health.saw_time(now_ms);
-        self.health.saw_run(&run_id);
+        let server = self.finish(seen, "the clock", connection)?;
+        self.health.saw(&server);
         Ok(())
     }
 
@@ -131,9 +130,8 @@ impl managed::Manager for Manager {
             .connector
             .connect(Purpose::Pool, RESPONSE_TIMEOUT)
             .await?;
-        let (run_id, now_ms) = reply::who_answers(&mut connection).await?;
-        self.health.saw_time(now_ms);
-        self.health.saw_run(&run_id);
+        let server = reply::who_answers(&mut connection).await?;
+        self.health.saw(&server);
         Ok(connection)
     }
 

@@ -4,23 +4,33 @@ use redis::aio::MultiplexedConnection;
 use redis::{FromRedisValue, RedisError, RedisResult, Value};
 
 use crate::backend::Answer;
+use crate::health::Server;
 use crate::{Epoch, Owner, Record, RegistryError, Seq};
 
-/// Which run of Redis this is, and its clock in epoch ms.
+/// Which run of Redis this is, since when, and its clock.
 pub(super) async fn who_answers(
     connection: &mut MultiplexedConnection,
-) -> Result<(String, u64), RedisError> {
+) -> Result<Server, RedisError> {
     let (info, (seconds, micros)): (String, (u64, u64)) = redis::pipe()
         .cmd("INFO")
         .arg("server")
         .cmd("TIME")
         .query_async(connection)
         .await?;
-    let run_id = info
-        .lines()
-        .find_map(|line| line.strip_prefix("run_id:"))
-        .unwrap_or_default();
-    Ok((run_id.trim().to_owned(), seconds * 1000 + micros / 1000))
+    let field = |name: &str| {
+        let mut lines = info.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value.unwrap_or_default().trim()
+    };
+    // Both as of one moment, and in whole seconds; what does not say them has long been there.
+    let seen_at = field("server_time_usec").parse::<u64>().unwrap_or_default() / 1_000_000;
+    let up_for = field("uptime_in_seconds").parse::<u64>();
+    let began = up_for.map_or(0, |up_for| seen_at.saturating_sub(up_for));
+    Ok(Server {
+        run_id: field("run_id").to_owned(),
+        run_began_ms: began * 1000,
+        now_ms: seconds * 1000 + micros / 1000,
+    })
 }
 
 /// A value of an expected type.

@@ -13,7 +13,7 @@ use super::server::Redis;
 use super::wire::Wire;
 use crate::backend::{Answer, Backend, Heartbeats, Subscriber};
 use crate::backoff::Backoff;
-use crate::health::{HealthCell, Sight};
+use crate::health::{HealthCell, Server, Sight};
 use crate::in_process::Store;
 use crate::lobby::{
     Claim, Claimed, Commit, Committed, Create, Created, Delete, Deleted, Record, Release, Released,
@@ -203,12 +203,11 @@ impl Line {
         let connected = connected.unwrap_or_else(|_| Err(unavailable("still connecting")));
         let mut state = self.lock();
         match connected {
-            Ok((run, now_ms)) => {
+            Ok((run, server)) => {
                 (state.run, state.timeouts, state.retry_at) = (Some(run), 0, None);
                 state.backoff.reset();
                 drop(state);
-                self.health.saw_time(now_ms);
-                self.health.saw_run(&format!("run-{run}"));
+                self.health.saw(&server);
                 if self.purpose == Purpose::Commits {
                     self.health.new_commit_connection();
                 }
@@ -221,18 +220,22 @@ impl Line {
         }
     }
 
-    async fn connect(&self) -> Answer<(u64, u64)> {
+    async fn connect(&self) -> Answer<(u64, Server)> {
         self.wire.travel(Wire::arrives()).await;
         let mut standing = self.redis.standing();
         let standing = standing.wait_for(|standing| !standing.stopped).await;
         let standing = standing.map_or_else(|_| Err(()), |standing| Ok(*standing));
-        let run = match standing {
-            Ok(standing) if standing.up => standing.run,
+        let standing = match standing {
+            Ok(standing) if standing.up => standing,
             _ => return Err(unavailable("connection refused")),
         };
-        let now_ms = self.redis.now_ms();
+        let server = Server {
+            run_id: format!("run-{}", standing.run),
+            run_began_ms: standing.began_ms,
+            now_ms: self.redis.now_ms(),
+        };
         self.wire.travel(Wire::arrives()).await;
-        Ok((run, now_ms))
+        Ok((standing.run, server))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

@@ -49,6 +49,8 @@ struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) run: u64,
+    /// When that run began, by its clock.
+    pub(super) began_ms: u64,
     pub(super) up: bool,
     /// It has been stopped: connections stay, and nothing is answered.
     pub(super) stopped: bool,
@@ -59,6 +61,7 @@ impl Redis {
     pub fn start(lifetimes: Lifetimes) -> Self {
         let standing = Standing {
             run: 1,
+            began_ms: EPOCH_MS,
             up: true,
             stopped: false,
         };
@@ -106,9 +109,11 @@ impl Redis {
             }
         }
         drop((files, store));
+        let began_ms = self.now_ms();
         self.0.standing.send_modify(|standing| {
             *standing = Standing {
                 run: standing.run + 1,
+                began_ms,
                 up: true,
                 stopped: false,
             };

@@ -244,6 +244,7 @@ fn a_gateway_that_was_stopped_for_8_s_relieves_nobody() {
     let registry = RegistryView {
         reachable: true,
         run_id: Some("one"),
+        run_age: None,
         missed: false,
     };
     let mut caution = Caution::new(bench.start);
