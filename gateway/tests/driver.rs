@@ -21,6 +21,8 @@ mod operations;
 mod real;
 #[path = "driver/routing.rs"]
 mod routing;
+#[path = "driver/standing_still.rs"]
+mod standing_still;
 #[path = "driver/wire.rs"]
 mod wire;
 

@@ -110,6 +110,12 @@ async fn redis_restarted_empty_loses_nobody() {
         after.run_id, before.run_id,
         "another run of Redis is noticed"
     );
+    // In whole seconds.
+    let passed_ms = u64::try_from(back.elapsed().as_millis()).unwrap() + 1_000;
+    let began_ms = after.run_began_ms.expect("Redis says it");
+    let now_ms = world.one.now_ms().expect("it has answered");
+    assert!(began_ms <= now_ms && began_ms + passed_ms + 1_000 >= now_ms);
+    assert!(before.run_began_ms.expect("Redis said it") <= began_ms);
     assert!(
         after.commit_connection > before.commit_connection,
         "and the new connection"

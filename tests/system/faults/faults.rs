@@ -6,6 +6,7 @@
 //! `make test` runs a short form, `make faults` (`FAULTS=full`) the full one: more tables, more and longer faults, and
 //! those of `long`.
 
+mod coming_back;
 mod cut_off;
 mod killed;
 #[path = "long/long.rs"]

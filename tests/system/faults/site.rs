@@ -65,16 +65,18 @@ impl Site {
 
     /// All gateways and so many game nodes, and waits until they are ready.
     async fn start_processes(&mut self, nodes: usize) {
-        let gateways = (1..).zip(&self.players).map(|(number, address)| {
-            let listen = address.to_string();
-            let url = self.redis.url();
-            let own = [QUIET, ("LISTEN_ADDR", &*listen), ("REDIS_URL", &*url)];
-            Wizard::spawn(&format!("gateway-{number}"), "gateway", &own)
-        });
-        let gateways: Vec<Wizard> = gateways.collect();
+        let gateways = 0..self.players.len();
+        let gateways: Vec<Wizard> = gateways.map(|index| self.spawn_gateway(index)).collect();
         let nodes: Vec<Wizard> = (0..nodes).map(|_| self.spawn_node(&[])).collect();
         self.nodes = join_all(nodes.into_iter().map(Wizard::ready)).await;
         self.gateways = join_all(gateways.into_iter().map(Wizard::ready)).await;
+    }
+
+    /// A gateway at one of the players' addresses, which nobody else has just then.
+    pub(super) fn spawn_gateway(&self, index: usize) -> Wizard {
+        let (listen, url) = (self.players[index].to_string(), self.redis.url());
+        let own = [QUIET, ("LISTEN_ADDR", &*listen), ("REDIS_URL", &*url)];
+        Wizard::spawn(&format!("gateway-{}", index + 1), "gateway", &own)
     }
 
     /// A game node that nobody has heard of; `variables` beside those of all.

@@ -1,0 +1,57 @@
+//! A Redis that stands still, and does later what it was asked meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use registry::simulation::{Redis, Spawn, Wire};
+use registry::{Generation, Lifetimes};
+use serde_json::json;
+
+use crate::bench::Bench;
+
+/// Longer than a gateway waits for an answer, shorter than it takes to find out that Redis is away.
+const STANDS_STILL_FOR: Duration = Duration::from_millis(1_250);
+const CEILING: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn whoever_is_let_in_by_the_owners_word_is_not_taken_over_by_their_own_hello() {
+    let redis = Redis::start(Lifetimes::default());
+    let spawn: Spawn = Arc::new(|task| drop(tokio::spawn(task)));
+    let registry = redis.client(Wire::default(), spawn);
+    let mut bench = Bench::over(registry, |_| {}).await;
+    let (ada, seat) = bench.seated_client().await;
+    bench.node.knows(&seat);
+    let token = ada.token.clone();
+    drop(ada);
+
+    redis.stop(true);
+    let mut again = bench.client().await;
+    let goes_on = async {
+        tokio::time::sleep(STANDS_STILL_FOR).await;
+        redis.stop(false);
+    };
+    let (welcome, ()) = tokio::join!(again.hello(json!(token)), goes_on);
+    assert_eq!(welcome["player_id"], seat.person.player.as_str());
+    let attach = bench.node.ask().await;
+    // What is done late comes to what was held to be so.
+    let token = [seat.person.token.as_str().parse().unwrap()];
+    let opened = async {
+        loop {
+            let session = bench.registry.sessions_read(&token).await.unwrap()[0].clone();
+            let generation = session.unwrap().generation;
+            if generation != Generation(seat.person.generation) {
+                return generation;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let opened = tokio::time::timeout(CEILING, opened).await.unwrap();
+    assert_eq!(opened, Generation(attach.person.generation));
+    again.send(json!({ "type": "ping", "nonce": "here" })).await;
+    again
+        .receive_until(|message| {
+            assert_ne!(message["type"], "error", "{message}");
+            message["type"] == "pong"
+        })
+        .await;
+}
