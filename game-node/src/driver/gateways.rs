@@ -38,6 +38,17 @@ impl Gateways {
         self.0.len()
     }
 
+    fn is_up(&self, link: LinkId) -> bool {
+        self.0.contains_key(&link)
+    }
+
+    /// The link by which that gateway is reached.
+    fn of(&self, name: &str) -> Option<LinkId> {
+        let mut all = self.0.iter();
+        let (link, _) = all.find(|(_, gateway)| gateway.name == name)?;
+        Some(*link)
+    }
+
     pub(super) fn send_to_all(&self, message: &ToGateway) {
         for gateway in self.0.values() {
             let _sent = gateway.outbox.send(message.clone());
@@ -47,6 +58,10 @@ impl Gateways {
 
 impl Driver {
     pub(super) fn gateway_up(&mut self, link: LinkId, name: String, outbox: Outbox<ToGateway>) {
+        if self.supersedes(link, &name) == Some(false) {
+            // Dialled earlier, and heard of later: the gateway has given it up.
+            return debug!(gateway = name, "a link was late");
+        }
         if self.is_own_probe(&name) {
             debug!("the own probe is linked");
         } else {
@@ -67,6 +82,18 @@ impl Driver {
         if self.custody.mode() == Mode::HandingOver {
             self.hand_to(Some(link));
         }
+    }
+
+    /// A gateway has one link, which it has dialled anew if this is another: then the one before has ended, though that
+    /// may not be heard for long. What was on its way there was asked again over the new one, and must not come after
+    /// that: a player who has come back would be nowhere. Whether this is the newer one; none if there is no other.
+    fn supersedes(&mut self, link: LinkId, name: &str) -> Option<bool> {
+        let other = self.gateways.of(name)?;
+        let is_newer = other < link;
+        if is_newer {
+            self.gateway_down(other);
+        }
+        Some(is_newer)
     }
 
     /// Whether it is this node that tries itself at its start: nothing for the log of every day.
@@ -99,6 +126,10 @@ impl Driver {
     pub(super) fn gateway_says(&mut self, link: LinkId, message: ToNode, span: Span) {
         let trace = span.context();
         drop(span);
+        if !self.gateways.is_up(link) {
+            // Another one has followed it.
+            return debug!("a link that has ended says something");
+        }
         match message {
             // It has said that already.
             ToNode::Hello { .. } => {}

@@ -201,6 +201,25 @@ async fn a_lost_gateway_takes_its_players_offline_and_their_seats_stay() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_link_still_brings_once_its_gateway_has_dialled_anew_is_not_heard() {
+    let world = World::start();
+    let mut before = world.gateway_called(1, "one");
+    before.creates(0).await;
+    let mut after = world.gateway_called(3, "one");
+    after.done(0, Request::Attach { shown: None }).await;
+    // It was held back on the way: heard now, it would take the seat from the connection that has come since.
+    before.asks(0, Request::Attach { shown: None });
+    let mut late = world.gateway_called(2, "one");
+    late.asks(0, Request::Attach { shown: None });
+    after.hears_nothing_for(Duration::from_secs(1)).await;
+    assert_eq!(after.partings, []);
+    assert!(late.queue.recv().await.is_none(), "the node ends it");
+    drop((before, late));
+    after.done(0, ADD_AI).await;
+    assert_eq!(after.lobby(0)["players"][0]["connected"], true);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_full_node_is_busy_and_says_so() {
     let limits = |lobbies, games| {
         let mut settings = settings();

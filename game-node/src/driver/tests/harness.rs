@@ -217,7 +217,7 @@ impl World {
     }
 
     pub(super) fn gateway(&self, link: u64) -> Gateway {
-        self.gateway_called(link, "gateway")
+        self.gateway_called(link, &format!("gateway-{link}"))
     }
 
     pub(super) fn gateway_called(&self, link: u64, name: &str) -> Gateway {

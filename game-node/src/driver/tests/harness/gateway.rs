@@ -24,7 +24,7 @@ use crate::lobby::testing::person;
 pub(in crate::driver::tests) struct Gateway {
     link: LinkId,
     inbox: mpsc::Sender<FromLink>,
-    pub(super) queue: mpsc::Receiver<ToGateway>,
+    pub(in crate::driver::tests) queue: mpsc::Receiver<ToGateway>,
     asked: u64,
     pub(in crate::driver::tests) code: LobbyCode,
     pub(in crate::driver::tests) generation: u64,
