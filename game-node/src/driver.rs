@@ -503,6 +503,8 @@ impl Driver {
         let is_saved = self.batch.is_none()
             && self.dirty.is_empty()
             && self.creations.is_empty()
+            // What the registry gives is this node's, and has to be given up too.
+            && self.claims.are_done()
             && self.handovers.are_done();
         is_saved && (self.tables.is_empty() || !self.is_relieved_by_another())
     }

@@ -42,6 +42,10 @@ struct Wanted {
 }
 
 impl Claims {
+    pub(super) fn are_done(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
     /// The next code that nothing is under way for.
     fn next(&self) -> Option<&Claim> {
         let mut claims = self.wanted.iter().map(|wanted| &wanted.claim);

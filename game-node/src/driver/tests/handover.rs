@@ -54,6 +54,26 @@ async fn a_node_that_drains_releases_its_lobbies_and_leaves_when_the_last_is_gon
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_that_drains_waits_for_what_it_is_just_taking_over_and_gives_that_up_too() {
+    let (world, other, _gateway) = two_nodes().await;
+    other.sees_another_accept().await;
+    let record = world.registry.owner(CODE).await.unwrap().unwrap();
+    let mut far = other.gateway(2);
+    other.shut();
+    let request = far.sends_claim(&record);
+    far.hears_nothing_for(Duration::from_millis(10)).await;
+    other.process.shutdown.begin();
+    far.hears_nothing_for(Duration::from_millis(800)).await;
+    assert!(!other.driving.is_finished());
+    other.open();
+    let claimed = far.claim_answered(request).await;
+    assert!(matches!(claimed, Claimed::Owned { .. }), "{claimed:?}");
+    other.driving.await.unwrap();
+    let record = world.registry.owner(CODE).await.unwrap().unwrap();
+    assert_eq!(record.owner, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_lobby_under_release_stays_frozen_until_the_answer_is_known() {
     let (world, _other, mut gateway) = two_nodes().await;
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
