@@ -4,10 +4,12 @@
 //! Not here: what only the client of the real one does (its pool, its sentinels, its TLS).
 
 mod client;
+mod deed;
 mod presence;
 mod server;
 mod wire;
 
 pub use self::client::Spawn;
+pub use self::deed::{Deed, DeedKind};
 pub use self::server::{Data, Redis};
 pub use self::wire::Wire;

@@ -2,7 +2,12 @@
 //!
 //! Each schedule runs in a process of its own, whose chance is its seed's: the same seed is the same run.
 
+mod calm;
 mod chance;
+mod fault;
+mod ledger;
+mod machine;
+mod moment;
 mod network;
 mod player;
 mod schedule;
@@ -74,6 +79,7 @@ fn one(seed: u64, arguments: &Arguments) -> ExitCode {
         world::run(seed, &schedule).await
     });
     println!("moves {}", outcome.moves);
+    println!("lost {}", outcome.lost);
     for breach in &outcome.breaches {
         println!("breach {breach}");
     }
@@ -93,7 +99,8 @@ fn many(arguments: &Arguments) -> ExitCode {
     };
     let next = AtomicU64::new(arguments.from);
     let end = arguments.from + arguments.count;
-    let (failed, moves) = (Mutex::new(Vec::new()), AtomicU64::new(0));
+    let failed = Mutex::new(Vec::new());
+    let (moves, lost) = (AtomicU64::new(0), AtomicU64::new(0));
     let began = chassis::clock::now();
     thread::scope(|scope| {
         for _ in 0..jobs {
@@ -109,9 +116,8 @@ fn many(arguments: &Arguments) -> ExitCode {
                         .output()
                         .expect("this program can be started");
                     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                    let played = text.lines().find_map(|line| line.strip_prefix("moves "));
-                    let played = played.and_then(|moves| moves.parse().ok()).unwrap_or(0);
-                    moves.fetch_add(played, Ordering::Relaxed);
+                    moves.fetch_add(counted(&text, "moves "), Ordering::Relaxed);
+                    lost.fetch_add(counted(&text, "lost "), Ordering::Relaxed);
                     if !output.status.success() {
                         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
                         println!("SEED={seed} fails\n{text}{errors}");
@@ -124,9 +130,10 @@ fn many(arguments: &Arguments) -> ExitCode {
     let took = began.elapsed();
     let failed = failed.into_inner().expect("nobody panics with it");
     println!(
-        "{} schedules, {} moves, {} fail, {:.1} s",
+        "{} schedules, {} moves, {} tables lost with owner and Redis, {} fail, {:.1} s",
         arguments.count,
         moves.into_inner(),
+        lost.into_inner(),
         failed.len(),
         took.as_secs_f64()
     );
@@ -135,4 +142,10 @@ fn many(arguments: &Arguments) -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// A number of what one schedule has said.
+fn counted(said: &str, what: &str) -> u64 {
+    let number = said.lines().find_map(|line| line.strip_prefix(what));
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }

@@ -29,9 +29,11 @@ struct Ways {
     ways: BTreeMap<(String, String), Way>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Way {
     cut: Arc<watch::Sender<bool>>,
+    /// Holds back what the connections carry that there are.
+    stall: Arc<watch::Sender<bool>>,
     /// Ends the connections that there are.
     reset: CancellationToken,
 }
@@ -51,10 +53,17 @@ impl Network {
 
     /// Connections of that way end, for both sides.
     pub(crate) fn reset(&self, from: &str, address: &str) {
-        let mut ways = self.lock();
-        if let Some(way) = ways.ways.get_mut(&(from.to_owned(), address.to_owned())) {
-            std::mem::take(&mut way.reset).cancel();
-        }
+        let reset = self.change(from, address, |way| std::mem::take(&mut way.reset));
+        reset.cancel();
+    }
+
+    /// The connections of that way that there are hold everything back, until the end of it is called; new ones don't.
+    pub(crate) fn stall(&self, from: &str, address: &str) -> Box<dyn FnOnce() + Send> {
+        let stall = self.change(from, address, |way| std::mem::take(&mut way.stall));
+        stall.send_replace(true);
+        Box::new(move || {
+            stall.send_replace(false);
+        })
     }
 
     /// Opens a connection.
@@ -77,13 +86,12 @@ impl Network {
     }
 
     fn way(&self, from: &str, address: &str) -> Way {
+        self.change(from, address, |way| way.clone())
+    }
+
+    fn change<T>(&self, from: &str, address: &str, change: impl FnOnce(&mut Way) -> T) -> T {
         let key = (from.to_owned(), address.to_owned());
-        let way = || Way {
-            cut: Arc::new(watch::Sender::new(false)),
-            reset: CancellationToken::new(),
-        };
-        let mut ways = self.lock();
-        ways.ways.entry(key).or_insert_with(way).clone()
+        change(self.lock().ways.entry(key).or_default())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Ways> {
@@ -94,8 +102,12 @@ impl Network {
 impl Way {
     async fn travel(&self, arrives: Instant) {
         sleep_until(arrives).await;
-        // The sender lives as long as this way.
-        drop(self.cut.subscribe().wait_for(|cut| !*cut).await);
+        let (mut cut, mut stall) = (self.cut.subscribe(), self.stall.subscribe());
+        while *cut.borrow() || *stall.borrow() {
+            // The senders live as long as this way.
+            drop(cut.wait_for(|cut| !*cut).await);
+            drop(stall.wait_for(|stall| !*stall).await);
+        }
     }
 }
 

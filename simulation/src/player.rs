@@ -1,6 +1,7 @@
 //! A player as a program outside: it plays at its table, comes back when its connection breaks, and believes nothing.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use rules::Action;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_tungstenite::tungstenite::Message;
 
+use crate::ledger::Ledger;
+use crate::moment::{Moment, Moments};
 use crate::network::{Network, Socket};
 use crate::verdict::{History, Verdict};
 
@@ -27,18 +30,27 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// What the players of one table share.
 #[derive(Default)]
 pub(crate) struct Table {
-    code: Option<LobbyCode>,
-    pub(crate) history: History,
+    pub(crate) code: Option<LobbyCode>,
+    history: History,
+}
+
+/// What all players share.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) network: Network,
+    pub(crate) gateways: Vec<String>,
+    pub(crate) thinks_ms: Range<u64>,
+    pub(crate) verdict: Verdict,
+    pub(crate) ledger: Ledger,
+    pub(crate) moments: Moments,
 }
 
 /// One of them.
 pub(crate) struct Player {
-    pub(crate) name: String,
-    pub(crate) is_host: bool,
-    pub(crate) table: Arc<Mutex<Table>>,
-    pub(crate) network: Network,
-    pub(crate) gateways: Vec<String>,
-    pub(crate) verdict: Verdict,
+    name: String,
+    is_host: bool,
+    table: Arc<Mutex<Table>>,
+    around: Surroundings,
     pub(crate) seen: Arc<Mutex<Seen>>,
     chance: ChaCha8Rng,
     token: Option<Token>,
@@ -54,9 +66,11 @@ pub(crate) struct Player {
     asked: Option<u32>,
 }
 
-/// What the end of a run asks.
+/// What the end of a run asks, and who breaks something near this player.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
+    /// The number of the gateway that was dialled last.
+    pub(crate) gateway: usize,
     /// When the last state came.
     pub(crate) state_at: Option<Instant>,
     /// When an own move was last seen to be played.
@@ -71,17 +85,13 @@ impl Player {
         name: String,
         is_host: bool,
         table: Arc<Mutex<Table>>,
-        network: Network,
-        gateways: Vec<String>,
-        verdict: Verdict,
+        around: Surroundings,
     ) -> Self {
         Self {
             name,
             is_host,
             table,
-            network,
-            gateways,
-            verdict,
+            around,
             seen: Arc::default(),
             chance: ChaCha8Rng::seed_from_u64(seed),
             token: None,
@@ -97,8 +107,11 @@ impl Player {
     /// Plays for ever.
     pub(crate) async fn run(mut self) {
         loop {
-            let gateway = self.gateways[self.chance.random_range(0..self.gateways.len())].clone();
-            if let Ok(mut socket) = self.network.clone().dial(self.name.clone(), gateway).await {
+            let number = self.chance.random_range(0..self.around.gateways.len());
+            lock(&self.seen).gateway = number;
+            let gateway = self.around.gateways[number].clone();
+            let dialled = self.around.network.clone().dial(self.name.clone(), gateway);
+            if let Ok(mut socket) = dialled.await {
                 self.connected(&mut socket).await;
             }
             let pause = self.chance.random_range(100..1_500);
@@ -116,6 +129,7 @@ impl Player {
             partial: false,
         };
         self.send(socket, &PlayerMessage::Hello(hello)).await;
+        self.around.moments.tell(Moment::Hello);
         self.due = Instant::now() + PATIENCE;
         loop {
             tokio::select! {
@@ -188,10 +202,12 @@ impl Player {
         if let Err(what) = seen {
             self.breach(&what);
         }
-        if let Some(lobby) = &state.lobby
-            && self.is_host
-        {
-            self.table().code = Some(lobby.code);
+        if let Some(lobby) = &state.lobby {
+            let code = lobby.code;
+            self.around.ledger.shows(code.as_str(), state.seq);
+            if self.is_host {
+                self.table().code = Some(code);
+            }
         }
         self.check_own_moves(&state);
         let before = turn(&self.state);
@@ -202,7 +218,7 @@ impl Player {
         {
             seen.moved_at = Some(Instant::now());
             self.asked = None;
-            self.verdict.moved();
+            self.around.verdict.moved();
         }
         drop(seen);
         let news = turn(&state) != before || self.asked.is_none();
@@ -301,6 +317,7 @@ impl Player {
         let turn = says_turn.then_some(turn);
         self.send(socket, &PlayerMessage::Action(Act { action, turn }))
             .await;
+        self.around.moments.tell(Moment::Move);
     }
 
     async fn sit_down(&mut self, socket: &mut Socket) {
@@ -325,12 +342,16 @@ impl Player {
     }
 
     fn think(&mut self) {
-        let pause = self.chance.random_range(100..700);
+        let pause = self.chance.random_range(self.around.thinks_ms.clone());
         self.due = Instant::now() + Duration::from_millis(pause);
     }
 
     fn breach(&self, what: &str) {
-        self.verdict.breach(format!("{}: {what}", self.name));
+        let code = self.table().code;
+        let is_lost = |code: LobbyCode| self.around.ledger.may_be_lost(code.as_str());
+        if !code.is_some_and(is_lost) {
+            self.around.verdict.breach(format!("{}: {what}", self.name));
+        }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

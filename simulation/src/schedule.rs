@@ -1,4 +1,7 @@
 //! What happens in one run, and when: drawn from its seed, and nothing else.
+//!
+//! Faults come in bouts. Those of one bout are near each other in time, since what is far apart is seldom in another's
+//! way; the next bout begins when all that the one before broke has had its time to be whole again.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,12 +9,16 @@ use std::time::Duration;
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use registry::simulation::Data;
+
+use crate::fault::Fault;
+use crate::moment::Moment;
 
 /// Tables are up and playing by then.
 const FIRST_AT_MS: u64 = 6_000;
 /// After a fault is over, what it broke has so long to be whole again before it no longer counts as going on.
 const RECOVERY_MS: u64 = 12_000;
+/// A fault waits no longer for its moment; a stopped owner is relieved within this.
+const MOMENT_WITHIN: Duration = Duration::from_secs(14);
 
 /// One run.
 #[derive(Debug)]
@@ -19,6 +26,8 @@ pub(crate) struct Schedule {
     pub(crate) nodes: usize,
     pub(crate) gateways: usize,
     pub(crate) tables: usize,
+    /// How long a player thinks, in milliseconds.
+    pub(crate) thinks_ms: Range<u64>,
     /// In the order of their beginnings.
     pub(crate) faults: Vec<Planned>,
 }
@@ -26,36 +35,11 @@ pub(crate) struct Schedule {
 /// A fault, and when it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Planned {
+    /// When it begins, or begins to wait for its moment.
     pub(crate) at: Duration,
+    pub(crate) moment: Option<Moment>,
     pub(crate) lasts: Duration,
     pub(crate) fault: Fault,
-}
-
-/// Nodes and gateways by their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// `kill -9`, and started again afterwards.
-    KillNode(usize),
-    KillGateway(usize),
-    /// `SIGSTOP`, and `SIGCONT` afterwards.
-    StopNode(usize),
-    StopGateway(usize),
-    /// The lobbies' thread stands still, the presence's does not.
-    BlockNode(usize),
-    KillRedis(Data),
-    StopRedis,
-    CutNodeFromRedis(usize),
-    CutGatewayFromRedis(usize),
-    /// By gateway and node.
-    CutLink(usize, usize),
-    /// Both see it end.
-    ResetLink(usize, usize),
-    /// Answers to some operations never come.
-    LoseAnswers(usize, u32),
-    /// Some operations are done later than anybody waits for them.
-    DelayRequests(usize, u32),
-    /// Told to stop; another is started when it has left.
-    DrainNode(usize),
 }
 
 impl Schedule {
@@ -64,103 +48,100 @@ impl Schedule {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let (nodes, gateways) = (chance.random_range(2..=4), chance.random_range(1..=3));
         let tables = chance.random_range(1..=3);
-        let count = chance.random_range(1..=6);
-        // Most at about the same time: what is spread out is seldom in another's way.
-        let window: Range<u64> = if chance.random_bool(0.5) {
-            FIRST_AT_MS..30_000
+        // Where moves are rare, what is written wrongly stays for a while.
+        let thinks_ms = if chance.random_bool(0.7) {
+            100..700
         } else {
-            FIRST_AT_MS..FIRST_AT_MS + 9_000
+            500..2_000
         };
-        let mut faults: Vec<Planned> = (0..count)
-            .map(|_| {
-                let at = Duration::from_millis(chance.random_range(window.clone()));
-                let (fault, longest_ms) = draw(&mut chance, nodes, gateways);
-                let lasts = Duration::from_millis(chance.random_range(100..=longest_ms));
-                Planned { at, lasts, fault }
-            })
-            .collect();
-        faults.sort_by_key(|planned| planned.at);
-        let mut kept: Vec<Planned> = Vec::new();
-        for planned in faults {
-            let going_on = kept.iter().filter(|other| other.over() > planned.at);
-            let lost = |other: &&Planned| loses_both(other.fault, planned.fault);
-            if going_on.clone().count() < overlap && !going_on.clone().any(|other| lost(&other)) {
-                kept.push(planned);
-            }
+        let mut faults: Vec<Planned> = Vec::new();
+        for _ in 0..chance.random_range(1..=2) {
+            let from_ms = faults.iter().map(Planned::over_ms).max();
+            let from_ms = from_ms.unwrap_or(FIRST_AT_MS) + chance.random_range(0..3_000);
+            let count = if chance.random_bool(0.2) { 1 } else { overlap };
+            let bout = bout(&mut chance, from_ms, count, |chance| {
+                Fault::draw(chance, nodes, gateways)
+            });
+            faults.extend(bout);
         }
+        faults.sort_by_key(|planned| planned.at);
         Self {
             nodes,
             gateways,
             tables,
-            faults: kept,
+            thinks_ms,
+            faults,
         }
     }
+}
 
-    /// When the last fault is over.
-    pub(crate) fn over(&self) -> Duration {
-        let ends = self.faults.iter().map(|planned| planned.at + planned.lasts);
-        ends.max()
-            .unwrap_or_default()
-            .max(Duration::from_millis(FIRST_AT_MS))
+/// Faults of which each is near the one before.
+fn bout(
+    chance: &mut ChaCha8Rng,
+    from_ms: u64,
+    count: usize,
+    draw: impl Fn(&mut ChaCha8Rng) -> (Fault, u64),
+) -> Vec<Planned> {
+    let mut bout: Vec<Planned> = Vec::new();
+    for _ in 0..count {
+        let (fault, longest_ms) = draw(chance);
+        let lasts = Duration::from_millis(chance.random_range(100..=longest_ms));
+        let (at_ms, moment) = match bout.last() {
+            None => (from_ms, None),
+            Some(before) => beside(chance, before),
+        };
+        let at = Duration::from_millis(at_ms);
+        bout.push(Planned {
+            at,
+            moment,
+            lasts,
+            fault,
+        });
+    }
+    bout
+}
+
+/// When a fault begins that meets another: as that begins, while it goes on, as it ends, or at what it sets off.
+fn beside(chance: &mut ChaCha8Rng, before: &Planned) -> (u64, Option<Moment>) {
+    let (begin, lasts) = (milliseconds(before.at), milliseconds(before.lasts));
+    match chance.random_range(0..5) {
+        0 => (begin + chance.random_range(0..600), None),
+        1 => (begin + chance.random_range(0..=lasts), None),
+        2 => {
+            let end = (begin + lasts).saturating_sub(400).max(begin);
+            (end + chance.random_range(0..1_500), None)
+        }
+        _ => {
+            let moments = before.fault.sets_off();
+            let moment = moments[chance.random_range(0..moments.len())];
+            (begin + chance.random_range(1..50), Some(moment))
+        }
     }
 }
 
 impl Planned {
-    fn over(&self) -> Duration {
-        self.at + self.lasts + Duration::from_millis(RECOVERY_MS)
+    /// How long it waits for its moment.
+    pub(crate) fn waits(&self) -> Duration {
+        self.moment.map_or(Duration::ZERO, |_| MOMENT_WITHIN)
+    }
+
+    /// When it and what it has broken are over at the latest.
+    fn over_ms(&self) -> u64 {
+        milliseconds(self.at + self.waits() + self.lasts) + RECOVERY_MS
     }
 }
 
-/// The owner and Redis lost together are lost, and so is what only they knew: that is promised to nobody.
-fn loses_both(one: Fault, other: Fault) -> bool {
-    let redis = |fault| matches!(fault, Fault::KillRedis(_) | Fault::StopRedis);
-    let owner = |fault| {
-        matches!(
-            fault,
-            Fault::KillNode(_) | Fault::StopNode(_) | Fault::BlockNode(_) | Fault::DrainNode(_)
-        )
-    };
-    redis(one) && owner(other) || owner(one) && redis(other)
-}
-
-/// A fault, and the longest time that it takes, in milliseconds.
-fn draw(chance: &mut ChaCha8Rng, nodes: usize, gateways: usize) -> (Fault, u64) {
-    let node = chance.random_range(0..nodes);
-    let gateway = chance.random_range(0..gateways);
-    let some = chance.random_range(1..=6);
-    match chance.random_range(0..16) {
-        0 | 1 => (Fault::KillNode(node), 9_000),
-        2 => (Fault::KillGateway(gateway), 6_000),
-        3 => (Fault::StopNode(node), 22_000),
-        4 => (Fault::StopGateway(gateway), 12_000),
-        5 => (Fault::BlockNode(node), 15_000),
-        6 | 7 => {
-            let data = match chance.random_range(0..4) {
-                0 | 1 => Data::Whole,
-                2 => Data::Older(chance.random_range(1..=8)),
-                _ => Data::Empty,
-            };
-            (Fault::KillRedis(data), 15_000)
-        }
-        8 => (Fault::StopRedis, 12_000),
-        9 => (Fault::CutNodeFromRedis(node), 20_000),
-        10 => (Fault::CutGatewayFromRedis(gateway), 15_000),
-        11 => (Fault::CutLink(gateway, node), 15_000),
-        12 => (Fault::ResetLink(gateway, node), 101),
-        13 => (Fault::LoseAnswers(node, some), 2_000),
-        14 => (Fault::DelayRequests(node, some), 2_000),
-        _ => (Fault::DrainNode(node), 101),
-    }
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl fmt::Display for Planned {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at, lasts, fault } = self;
-        write!(
-            formatter,
-            "{:>6} ms for {:>5} ms  {fault:?}",
-            at.as_millis(),
-            lasts.as_millis()
-        )
+        let (at, lasts) = (self.at.as_millis(), self.lasts.as_millis());
+        write!(formatter, "{at:>6} ms for {lasts:>5} ms  {:?}", self.fault)?;
+        match self.moment {
+            Some(moment) => write!(formatter, " at the next {moment:?}"),
+            None => Ok(()),
+        }
     }
 }

@@ -3,349 +3,298 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chassis::Process;
-use chassis::environment::{Limit, Secret};
-use chassis::simulation::Host;
-use futures_util::StreamExt;
-use futures_util::stream::unfold;
-use game_node::lobby::Pace;
-use game_node::{CpuOf, LoadConfig, Thresholds};
-use registry::simulation::{Redis, Wire};
-use registry::{Lifetimes, NodeId, PresenceConfig, Registry};
+use registry::Lifetimes;
+use registry::simulation::{Data, Redis};
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tracing::info;
 
-use crate::network::{Network, NodeSocket, Socket};
-use crate::player::{Player, SEATS, Seen, Table, lock};
-use crate::schedule::{Fault, Planned, Schedule};
+use crate::calm::Calm;
+use crate::fault::{Fault, Gateway, Node};
+use crate::ledger::Ledger;
+use crate::machine::{End, Machine, Role};
+use crate::moment::{Moment, Moments};
+use crate::network::Network;
+use crate::player::{Player, SEATS, Seen, Surroundings, Table, lock};
+use crate::schedule::{Planned, Schedule};
 use crate::verdict::Verdict;
 
 /// After the last fault each table has to be played on within this.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(40);
-/// A node that drains is followed by another after so long.
-const RESTARTED_AFTER: Duration = Duration::from_secs(1);
+
+/// While Redis alone is away everybody plays on within this, and has come back if their connection broke.
+const PLAYED_WITHIN: Duration = Duration::from_secs(15);
 
 /// What a run has come to.
 pub(crate) struct Outcome {
     pub(crate) breaches: Vec<String>,
     pub(crate) moves: u64,
+    /// Tables that were lost with their owner and Redis.
+    pub(crate) lost: usize,
 }
 
 /// Runs a schedule to its end, on the clock of the present runtime.
 pub(crate) async fn run(seed: u64, schedule: &Schedule) -> Outcome {
-    let world = World::start(seed, schedule);
-    let began = Instant::now();
-    for planned in &schedule.faults {
-        sleep_until(began + planned.at).await;
-        world.break_something(*planned);
-        if !world.verdict.breaches().is_empty() {
-            break;
-        }
+    let world = Arc::new(World::start(seed, schedule));
+    let (began, faults) = (Instant::now(), TaskTracker::new());
+    for planned in schedule.faults.clone() {
+        let world = Arc::clone(&world);
+        faults.spawn(async move {
+            sleep_until(began + planned.at).await;
+            world.break_something(planned).await;
+        });
     }
-    sleep_until(began + schedule.over()).await;
+    faults.close();
+    faults.wait().await;
     let healed = Instant::now();
     info!("all faults are over");
     while healed.elapsed() < RECOVERED_WITHIN && world.verdict.breaches().is_empty() {
         sleep(Duration::from_secs(1)).await;
-        if world.has_recovered(healed).is_ok() {
+        if world.have_played(healed).is_ok() {
             break;
         }
     }
-    if let Err(what) = world.has_recovered(healed) {
+    if let Err(what) = world.have_played(healed) {
         world.verdict.breach(what);
     }
     Outcome {
         breaches: world.verdict.breaches(),
         moves: world.verdict.moves(),
+        lost: world.ledger.lost(),
     }
 }
 
 struct World {
     network: Network,
     redis: Redis,
+    ledger: Ledger,
+    moments: Moments,
+    calm: Calm,
     nodes: Vec<Machine>,
     gateways: Vec<Machine>,
-    players: Vec<(String, Arc<Mutex<Seen>>)>,
+    tables: Vec<Arc<Mutex<Table>>>,
+    players: Vec<Seat>,
     verdict: Verdict,
 }
 
-/// Where processes of one id run, one after the other.
-#[derive(Clone)]
-struct Machine {
-    id: String,
-    role: Role,
-    network: Network,
-    redis: Redis,
-    running: Arc<Mutex<Running>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Node,
-    Gateway,
-}
-
-/// One process.
-struct Running {
-    /// What its main thread runs.
-    main: Host,
-    /// What its presence's thread runs.
-    presence: Host,
-    wire: Wire,
-    process: Process,
+/// A player, as the end of a run looks at them.
+struct Seat {
+    name: String,
+    table: Arc<Mutex<Table>>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 impl World {
     fn start(seed: u64, schedule: &Schedule) -> Self {
         let (network, redis) = (Network::default(), Redis::start(Lifetimes::default()));
-        let machine = |id, role| Machine::start(id, role, &network, &redis);
+        let (verdict, moments) = (Verdict::default(), Moments::new());
+        let ledger = Ledger::new(redis.clone(), verdict.clone());
+        let (noting, telling) = (ledger.clone(), moments.clone());
+        redis.watch(move |deed| {
+            noting.note(deed);
+            if let Some(moment) = Moment::of(&deed.kind) {
+                telling.tell(moment);
+            }
+        });
+        let machine = |id, role| Machine::start(id, role, &network, &redis, &ledger);
         let nodes = (0..schedule.nodes).map(|node| machine(node_address(node), Role::Node));
         let nodes: Vec<Machine> = nodes.collect();
         let gateways =
             (0..schedule.gateways).map(|one| machine(gateway_address(one), Role::Gateway));
         let gateways: Vec<Machine> = gateways.collect();
-        let verdict = Verdict::default();
-        let doors: Vec<String> = (0..schedule.gateways).map(gateway_address).collect();
-        let mut players = Vec::new();
-        for table in 0..schedule.tables {
-            let shared = Arc::new(Mutex::new(Table::default()));
+        let surroundings = Surroundings {
+            network: network.clone(),
+            gateways: (0..schedule.gateways).map(gateway_address).collect(),
+            thinks_ms: schedule.thinks_ms.clone(),
+            verdict: verdict.clone(),
+            ledger: ledger.clone(),
+            moments: moments.clone(),
+        };
+        let (mut tables, mut players) = (Vec::new(), Vec::new());
+        for number in 0..schedule.tables {
+            let table = Arc::new(Mutex::new(Table::default()));
             for seat in 0..SEATS {
-                let name = format!("p{table}{seat}");
-                let player = Player::new(
-                    seed ^ ((table * SEATS + seat) as u64 + 1).wrapping_mul(0x9E37_79B9),
-                    name.clone(),
-                    seat == 0,
-                    Arc::clone(&shared),
-                    network.clone(),
-                    doors.clone(),
-                    verdict.clone(),
-                );
-                players.push((name, Arc::clone(&player.seen)));
+                let name = format!("p{number}{seat}");
+                let seed = seed ^ ((number * SEATS + seat) as u64 + 1).wrapping_mul(0x9E37_79B9);
+                let (table, around) = (Arc::clone(&table), surroundings.clone());
+                let player = Player::new(seed, name.clone(), seat == 0, table.clone(), around);
+                players.push(Seat {
+                    name,
+                    table,
+                    seen: Arc::clone(&player.seen),
+                });
                 tokio::spawn(player.run());
             }
+            tables.push(table);
         }
         Self {
             network,
             redis,
+            ledger,
+            moments,
+            calm: Calm::default(),
             nodes,
             gateways,
+            tables,
             players,
             verdict,
         }
     }
 
-    /// Begins a fault, and sees to its end.
-    fn break_something(&self, planned: Planned) {
+    /// Begins a fault at its moment, and sees to its end.
+    async fn break_something(&self, planned: Planned) {
+        if let Some(moment) = planned.moment {
+            self.moments.next(moment, planned.waits()).await;
+        }
+        if !self.verdict.breaches().is_empty() {
+            return;
+        }
         info!(%planned, "FAULT");
+        self.calm.begins(planned.fault);
         let end = self.begin(planned);
-        tokio::spawn(async move {
-            sleep(planned.lasts).await;
-            info!(fault = ?planned.fault, "OVER");
-            end();
-        });
+        sleep(planned.lasts).await;
+        if planned.fault.is_redis() && self.calm.lasts() >= PLAYED_WITHIN {
+            let played = self.have_played(Instant::now() - PLAYED_WITHIN);
+            played.unwrap_or_else(|what| self.verdict.breach(format!("without Redis {what}")));
+        }
+        info!(fault = ?planned.fault, "OVER");
+        self.calm.ends(planned.fault);
+        end();
     }
 
     /// Begins it; gives back what ends it.
-    fn begin(&self, planned: Planned) -> Box<dyn FnOnce() + Send> {
+    fn begin(&self, planned: Planned) -> End {
         match planned.fault {
-            Fault::KillNode(node) => self.nodes[node].kill(),
-            Fault::KillGateway(gateway) => self.gateways[gateway].kill(),
-            Fault::StopNode(node) => self.nodes[node].stop(true),
-            Fault::StopGateway(gateway) => self.gateways[gateway].stop(true),
-            Fault::BlockNode(node) => self.nodes[node].stop(false),
-            Fault::KillRedis(data) => {
-                let redis = self.redis.clone();
-                redis.kill();
-                Box::new(move || redis.restart(data))
-            }
+            Fault::KillNode(node) => self.node(node).kill(),
+            Fault::KillGateway(gateway) => self.gateway(gateway).kill(),
+            Fault::StopNode(node) => self.node(node).stop(true),
+            Fault::StopGateway(gateway) => self.gateway(gateway).stop(true),
+            Fault::BlockNode(node) => self.node(node).stop(false),
+            Fault::KillRedis(data) => self.kill_redis(data),
             Fault::StopRedis => {
                 let redis = self.redis.clone();
                 redis.stop(true);
                 Box::new(move || redis.stop(false))
             }
-            Fault::CutNodeFromRedis(node) => self.nodes[node].on_its_wire(|wire| wire.cut(true)),
+            Fault::CutNodeFromRedis(node) => self.node(node).on_its_wire(|wire| wire.cut(true)),
             Fault::CutGatewayFromRedis(gateway) => {
-                self.gateways[gateway].on_its_wire(|wire| wire.cut(true))
+                self.gateway(gateway).on_its_wire(|wire| wire.cut(true))
             }
             Fault::LoseAnswers(node, count) => {
-                self.nodes[node].on_its_wire(|wire| wire.lose_answers(count))
+                self.node(node).on_its_wire(|wire| wire.lose_answers(count))
             }
-            Fault::DelayRequests(node, count) => {
-                self.nodes[node].on_its_wire(|wire| wire.delay(count, planned.lasts))
-            }
+            Fault::DelayRequests(node, count) => self
+                .node(node)
+                .on_its_wire(|wire| wire.delay(count, planned.lasts)),
             Fault::CutLink(gateway, node) => {
-                let (gateway, node) = (gateway_address(gateway), node_address(node));
+                let (from, to) = self.link(gateway, node);
                 let network = self.network.clone();
-                network.cut(&gateway, &node, true);
-                Box::new(move || network.cut(&gateway, &node, false))
+                network.cut(&from, &to, true);
+                Box::new(move || network.cut(&from, &to, false))
             }
             Fault::ResetLink(gateway, node) => {
-                self.network
-                    .reset(&gateway_address(gateway), &node_address(node));
+                let (from, to) = self.link(gateway, node);
+                self.network.reset(&from, &to);
+                Box::new(|| ())
+            }
+            Fault::StallLink(gateway, node) => {
+                let (from, to) = self.link(gateway, node);
+                self.network.stall(&from, &to)
+            }
+            Fault::FlakyLink(gateway, node, up, held) => {
+                let (up, held) = (Duration::from_millis(up), Duration::from_millis(held));
+                self.flaky(self.link(gateway, node), up, held)
+            }
+            Fault::ResetPlayers(gateway) => {
+                let gateway = gateway_address(self.gateway_number(gateway));
+                for player in &self.players {
+                    self.network.reset(&player.name, &gateway);
+                }
                 Box::new(|| ())
             }
             Fault::DrainNode(node) => {
-                lock(&self.nodes[node].running).process.shutdown.begin();
+                self.node(node).drain();
                 Box::new(|| ())
             }
         }
     }
 
+    fn kill_redis(&self, data: Data) -> End {
+        let (redis, ledger) = (self.redis.clone(), self.ledger.clone());
+        redis.kill();
+        Box::new(move || {
+            redis.restart(data);
+            if data != Data::Whole {
+                ledger.redis_lost_data();
+            }
+        })
+    }
+
+    fn flaky(&self, (from, to): (String, String), up: Duration, held: Duration) -> End {
+        let (network, over) = (self.network.clone(), CancellationToken::new());
+        let moments = self.moments.clone();
+        let end = over.clone();
+        tokio::spawn(async move {
+            while !over.is_cancelled() {
+                network.reset(&from, &to);
+                sleep(up).await;
+                moments.next(Moment::Commit, up).await;
+                let goes_on = network.stall(&from, &to);
+                let _over = over.run_until_cancelled(sleep(held)).await;
+                goes_on();
+                // What was held is on its way before the next break.
+                sleep(up).await;
+            }
+        });
+        Box::new(move || end.cancel())
+    }
+
+    fn node(&self, node: Node) -> &Machine {
+        &self.nodes[self.node_number(node)]
+    }
+
+    fn gateway(&self, gateway: Gateway) -> &Machine {
+        &self.gateways[self.gateway_number(gateway)]
+    }
+
+    fn link(&self, gateway: Gateway, node: Node) -> (String, String) {
+        let (gateway, node) = (self.gateway_number(gateway), self.node_number(node));
+        (gateway_address(gateway), node_address(node))
+    }
+
+    fn node_number(&self, node: Node) -> usize {
+        let Node::Numbered(number) = node else {
+            let code = lock(&self.tables[0]).code;
+            let record = code.and_then(|code| self.redis.record(code.as_str()));
+            let owner = record.and_then(|record| record.owner);
+            let is_owner = |number: &usize| {
+                let id = owner.as_ref().map(|owner| owner.node.as_str());
+                id == Some(&node_address(*number))
+            };
+            return (0..self.nodes.len()).find(is_owner).unwrap_or(0);
+        };
+        number
+    }
+
+    fn gateway_number(&self, gateway: Gateway) -> usize {
+        match gateway {
+            Gateway::Numbered(number) => number,
+            Gateway::Theirs => lock(&self.players[0].seen).gateway,
+        }
+    }
+
     /// Whether everybody has been shown their table since then, with a move of their own.
-    fn has_recovered(&self, since: Instant) -> Result<(), String> {
-        for (name, seen) in &self.players {
-            let seen = lock(seen);
-            if seen.moved_at.is_none_or(|at| at < since) {
+    fn have_played(&self, since: Instant) -> Result<(), String> {
+        for Seat { name, table, seen } in &self.players {
+            let (code, seen) = (lock(table).code, lock(seen));
+            let is_lost = code.is_some_and(|code| self.ledger.may_be_lost(code.as_str()));
+            if !is_lost && seen.moved_at.is_none_or(|at| at < since) {
                 return Err(format!("{name} has not moved since: {seen:?}"));
             }
         }
         Ok(())
     }
-}
-
-impl Machine {
-    fn start(id: String, role: Role, network: &Network, redis: &Redis) -> Self {
-        let running = Running::new(&id);
-        let machine = Self {
-            id,
-            role,
-            network: network.clone(),
-            redis: redis.clone(),
-            running: Arc::new(Mutex::new(running)),
-        };
-        machine.boot();
-        machine
-    }
-
-    /// Starts a process.
-    fn boot(&self) {
-        let running = Running::new(&self.id);
-        let (main, presence) = (running.main.clone(), running.presence.clone());
-        let (wire, process) = (running.wire.clone(), running.process.clone());
-        let spawn = Arc::new(move |task| drop(tokio::spawn(presence.task(task))));
-        let registry = self.redis.client(wire, spawn);
-        let links = sockets(self.network.listen(&self.id));
-        let machine = self.clone();
-        let id = NodeId::new(self.id.clone()).expect("an id");
-        *lock(&self.running) = running;
-        let task = async move {
-            match machine.role {
-                Role::Node => run_node(id, registry, process, links).await,
-                Role::Gateway => {
-                    let network = machine.network.clone();
-                    run_gateway(id, registry, process, network, links).await;
-                }
-            }
-            // It has drained.
-            tokio::spawn(async move {
-                sleep(RESTARTED_AFTER).await;
-                machine.boot();
-            });
-        };
-        tokio::spawn(main.task(task));
-    }
-
-    /// Kills its process; what starts another.
-    fn kill(&self) -> Box<dyn FnOnce() + Send> {
-        let running = lock(&self.running);
-        running.main.kill();
-        running.presence.kill();
-        let machine = self.clone();
-        Box::new(move || machine.boot())
-    }
-
-    /// Stops its process, or its main thread alone; what wakes it.
-    fn stop(&self, whole: bool) -> Box<dyn FnOnce() + Send> {
-        let running = lock(&self.running);
-        running.main.stop();
-        if whole {
-            running.presence.stop();
-        }
-        let (main, presence) = (running.main.clone(), running.presence.clone());
-        Box::new(move || {
-            main.wake();
-            presence.wake();
-        })
-    }
-
-    /// Does something to its way to Redis; what mends it.
-    fn on_its_wire(&self, begin: impl FnOnce(&Wire)) -> Box<dyn FnOnce() + Send> {
-        let wire = lock(&self.running).wire.clone();
-        begin(&wire);
-        Box::new(move || wire.heal())
-    }
-}
-
-impl Running {
-    fn new(name: &str) -> Self {
-        Self {
-            main: Host::new(name),
-            presence: Host::new(name),
-            wire: Wire::default(),
-            process: Process::simulated(),
-        }
-    }
-}
-
-async fn run_node(
-    id: NodeId,
-    registry: Registry,
-    process: Process,
-    links: impl futures_util::Stream<Item = Socket> + Unpin,
-) {
-    let config = game_node::Config {
-        advertise_addr: id.to_string(),
-        node_id: id,
-        gateway_secret: Secret::default(),
-        ai_secret: Secret::default(),
-        presence: PresenceConfig::default(),
-        ready_timeout: Duration::from_secs(30),
-        drain_timeout: Duration::from_mins(1),
-        pace: Pace {
-            ai_move_delay: Duration::from_millis(800),
-            trick_pause: Duration::ZERO,
-        },
-        ai_decision_timeout: Duration::from_secs(5),
-        ai_max_inflight: Limit::at_most(32),
-        ai_breaker_failures: 5,
-        ai_breaker_cooldown: Duration::from_secs(30),
-        session_ttl: Duration::from_mins(30),
-        max_lobbies: Limit::at_most(1000),
-        max_active_games: Limit::at_most(50),
-        load: LoadConfig {
-            sample_interval: Duration::from_secs(1),
-            thresholds: Thresholds::default(),
-            force_level: None,
-            cpu_of: CpuOf::Process,
-        },
-        version: "simulated".to_owned(),
-    };
-    let ran = game_node::simulation::run(config, registry, process, links.map(NodeSocket)).await;
-    ran.expect("the settings are right");
-}
-
-async fn run_gateway(
-    id: NodeId,
-    registry: Registry,
-    process: Process,
-    network: Network,
-    players: impl futures_util::Stream<Item = Socket> + Unpin,
-) {
-    let name = id.to_string();
-    let mut config = gateway::Config::new(id, name.clone());
-    config.lobby_create_rate = Limit::NONE;
-    config.max_connections_per_ip = Limit::NONE;
-    let dial = move |address| network.clone().dial(name.clone(), address);
-    let ran = gateway::simulation::run(config, registry, process, dial, players).await;
-    ran.expect("the settings are right");
-}
-
-fn sockets(
-    receiver: tokio::sync::mpsc::UnboundedReceiver<Socket>,
-) -> impl futures_util::Stream<Item = Socket> + Unpin {
-    Box::pin(unfold(receiver, async |mut receiver| {
-        Some((receiver.recv().await?, receiver))
-    }))
 }
 
 fn node_address(number: usize) -> String {

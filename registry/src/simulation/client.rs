@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 
+use super::deed::Deed;
 use super::presence::{Heart, Subscriptions};
 use super::server::Redis;
 use super::wire::Wire;
@@ -165,8 +166,10 @@ impl Line {
                 return;
             }
             wire.travel(Wire::arrives()).await;
-            // Fails if nobody waits any more.
-            let _told = tell.send(done);
+            if redis.is_running(run) {
+                // Fails if nobody waits any more. An answer that a killed server had not sent is lost with it.
+                let _told = tell.send(done);
+            }
         });
         match timeout(self.purpose.timeout(), answer).await {
             Ok(Ok(done)) => {
@@ -291,24 +294,38 @@ impl Backend for Client {
     }
 
     async fn create(&self, create: &Create) -> Answer<Created> {
-        let create = create.clone();
-        self.ask(move |store, now| store.lobbies.create(&create, now))
-            .await
+        let (create, redis) = (create.clone(), self.redis.clone());
+        self.ask(move |store, now| {
+            let created = store.lobbies.create(&create, now);
+            redis.tell(Deed::of_create(&create, &created));
+            created
+        })
+        .await
     }
 
     async fn commit(&self, commits: &[Commit]) -> Vec<Answer<Committed>> {
-        let all = commits.to_vec();
+        let (all, redis) = (commits.to_vec(), self.redis.clone());
         let answers = self.commits.ask(move |store, now| {
-            let commit = |commit| store.lobbies.commit(commit, now);
+            let commit = |commit: &Commit| {
+                let before = store.lobbies.owner(&commit.code, now);
+                let committed = store.lobbies.commit(commit, now);
+                redis.tell(Deed::of_commit(commit, before, committed));
+                committed
+            };
             all.iter().map(commit).collect::<Vec<_>>()
         });
         each(answers.await, commits.len())
     }
 
     async fn claim(&self, claim: &Claim) -> Answer<Claimed> {
-        let claim = claim.clone();
-        self.ask(move |store, now| store.lobbies.claim(&claim, now))
-            .await
+        let (claim, redis) = (claim.clone(), self.redis.clone());
+        self.ask(move |store, now| {
+            let before = store.lobbies.owner(&claim.code, now);
+            let claimed = store.lobbies.claim(&claim, now);
+            redis.tell(Deed::of_claim(&claim, before, &claimed));
+            claimed
+        })
+        .await
     }
 
     async fn touch(&self, touches: &[Touch]) -> Vec<Answer<Touched>> {
@@ -321,9 +338,14 @@ impl Backend for Client {
     }
 
     async fn release(&self, release: &Release) -> Answer<Released> {
-        let release = release.clone();
-        self.ask(move |store, now| store.lobbies.release(&release, now))
-            .await
+        let (release, redis) = (release.clone(), self.redis.clone());
+        self.ask(move |store, now| {
+            let before = store.lobbies.owner(&release.code, now);
+            let released = store.lobbies.release(&release, now);
+            redis.tell(Deed::of_release(&release, before, released));
+            released
+        })
+        .await
     }
 
     async fn delete(&self, delete: &Delete) -> Answer<Deleted> {

@@ -1,13 +1,14 @@
 //! The server: one store, that stands still, dies, and comes back with what its file had.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep};
 
 use super::client::{Client, Spawn};
+use super::deed::Deed;
 use super::wire::Wire;
 use crate::in_process::Store;
 use crate::presence::Heard;
@@ -43,7 +44,11 @@ struct Shared {
     files: Mutex<VecDeque<Store>>,
     channel: Mutex<broadcast::Sender<(Option<NodeId>, Heard)>>,
     standing: watch::Sender<Standing>,
+    watcher: OnceLock<Watcher>,
 }
+
+/// Is told of each deed while it is done.
+type Watcher = Box<dyn Fn(&Deed) + Send + Sync>;
 
 /// How it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +77,7 @@ impl Redis {
             files: Mutex::default(),
             channel: Mutex::new(broadcast::channel(CHANNEL_MESSAGES).0),
             standing: watch::Sender::new(standing),
+            watcher: OnceLock::new(),
         }));
         let writing = redis.clone();
         tokio::spawn(async move { writing.write_files().await });
@@ -125,6 +131,24 @@ impl Redis {
         self.0
             .standing
             .send_modify(|standing| standing.stopped = stopped);
+    }
+
+    /// Whoever is given here is told of all that is done to lobbies' records. It may not ask this server anything then.
+    pub fn watch(&self, watcher: impl Fn(&Deed) + Send + Sync + 'static) {
+        // The first one stays.
+        let _first = self.0.watcher.set(Box::new(watcher));
+    }
+
+    pub(super) fn tell(&self, deed: Option<Deed>) {
+        if let (Some(watcher), Some(deed)) = (self.0.watcher.get(), deed) {
+            watcher(&deed);
+        }
+    }
+
+    /// Whether that run of it is up.
+    pub(super) fn is_running(&self, run: u64) -> bool {
+        let standing = self.0.standing.borrow();
+        standing.up && standing.run == run
     }
 
     /// Whom the record of a code names, whatever the way to it is like.
