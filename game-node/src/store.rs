@@ -2,7 +2,6 @@
 //!
 //! It decides nothing: what is written, and what follows from an answer, is the driver's.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -170,11 +169,7 @@ impl Store {
 
     /// Those that are to be tried again.
     async fn try_sessions(&self, changes: Vec<SessionChange>) -> Vec<SessionChange> {
-        let mut newest: BTreeMap<(TokenHash, LobbyCode), SessionChange> = BTreeMap::new();
-        for change in changes {
-            newest.insert((change.token.clone(), change.code), change);
-        }
-        let tries = newest.into_values().map(async |change| {
+        let tries = changes.into_iter().map(async |change| {
             let written = self.write_session(&change).await;
             matches!(written, Err(RegistryError::Unavailable(_))).then_some(change)
         });

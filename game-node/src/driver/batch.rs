@@ -152,7 +152,7 @@ impl Driver {
                 records[index] = None;
             }
             if let Some(table) = self.tables.get_mut(&change.code) {
-                table.sessions.insert(0, change);
+                table.session_still_says(change);
             }
         }
         let works = records.iter().any(Option::is_some);

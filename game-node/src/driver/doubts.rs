@@ -140,7 +140,7 @@ impl Driver {
                 table.is_behind = true;
                 if said == Said::Behind {
                     // What has lost the record may have lost the sessions too.
-                    table.sessions.extend(table.lobby.sessions());
+                    table.write_sessions_anew();
                 }
                 self.dirty.insert(code);
             }

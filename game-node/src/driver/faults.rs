@@ -52,7 +52,9 @@ impl Driver {
                 change.place == SessionPlace::Elsewhere && lobby.known(&change.token).is_none()
             };
             table.sessions.retain(left);
-            table.sessions.extend(lobby.sessions());
+            for change in lobby.sessions() {
+                table.session_says(change);
+            }
             table.take_undone()
         } else {
             table.take_outgoing()

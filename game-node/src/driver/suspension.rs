@@ -75,7 +75,7 @@ impl Driver {
         };
         if !table.giving.is_frozen() && !table.lobby.has_ended() {
             table.is_behind = true;
-            table.sessions.extend(table.lobby.sessions());
+            table.write_sessions_anew();
             self.dirty.insert(code);
         }
     }

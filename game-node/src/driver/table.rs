@@ -28,7 +28,7 @@ pub(super) struct Table {
     pub(super) outgoing: Vec<Outgoing>,
     /// How much of that, from the front, is of what is saved below: a commit of it has failed.
     returned: usize,
-    /// Sessions that are written with the next commit.
+    /// What is written of sessions with the next commit: of each person the newest.
     pub(super) sessions: Vec<SessionChange>,
     /// The seq of the newest state that was given to a commit.
     pub(super) formed: u64,
@@ -173,10 +173,39 @@ impl Table {
                 Effect::Decide { game, turn } => {
                     self.outgoing.push(Outgoing::Decide { game, turn, trace });
                 }
-                Effect::Session(change) => self.sessions.push(change),
+                Effect::Session(change) => self.session_says(change),
                 // That it has ended, the lobby itself says.
                 Effect::End => {}
             }
+        }
+    }
+
+    /// Keeps what a session must say until it is written.
+    pub(super) fn session_says(&mut self, change: SessionChange) {
+        let is_theirs = |earlier: &SessionChange| earlier.token == change.token;
+        let change = match self.sessions.iter().position(is_theirs) {
+            Some(place) => change.after(self.sessions.swap_remove(place)),
+            None => change,
+        };
+        self.sessions.push(change);
+    }
+
+    /// What could not be written of a session is written with the next commit, unless it says something newer by now.
+    pub(super) fn session_still_says(&mut self, change: SessionChange) {
+        let is_theirs = |newer: &SessionChange| newer.token == change.token;
+        match self.sessions.iter().position(is_theirs) {
+            Some(place) => {
+                let newer = self.sessions.swap_remove(place);
+                self.sessions.push(newer.after(change));
+            }
+            None => self.sessions.push(change),
+        }
+    }
+
+    /// The sessions of all people are written anew, whatever the registry has of them.
+    pub(super) fn write_sessions_anew(&mut self) {
+        for change in self.lobby.sessions() {
+            self.session_says(change);
         }
     }
 

@@ -52,6 +52,19 @@ pub struct SessionChange {
     pub place: SessionPlace,
 }
 
+impl SessionChange {
+    /// This one, where an earlier one of the same person has not been written: the name by which they came is still theirs.
+    #[must_use]
+    pub(crate) fn after(mut self, earlier: Self) -> Self {
+        if let (SessionPlace::Here(name @ None), SessionPlace::Here(given)) =
+            (&mut self.place, earlier.place)
+        {
+            *name = given;
+        }
+        self
+    }
+}
+
 /// Whether a session names this lobby.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionPlace {

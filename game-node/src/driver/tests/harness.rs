@@ -297,6 +297,14 @@ impl Manual {
         Gateway::new(link, "gateway", self.ends.inbox.clone())
     }
 
+    /// From now on commits go over another connection.
+    pub(super) fn connects_anew(&mut self) {
+        self.ends
+            .registry_health
+            .send_modify(|health| health.commit_connection += 1);
+        self.driver.look_at_the_clock();
+    }
+
     /// Takes in what has come, and commits nothing.
     pub(super) fn takes_in(&mut self) {
         while let Ok(message) = self.inputs.links.try_recv() {

@@ -97,6 +97,28 @@ async fn sessions_say_where_their_players_are() {
     );
 }
 
+/// As while a Redis answers that takes no commit: after each of them the connection is a new one.
+#[tokio::test(start_paused = true)]
+async fn no_more_waits_to_be_written_of_sessions_than_there_are_people() {
+    let mut world = Manual::new();
+    let mut gateway = world.gateway(1);
+    world.hears(&mut gateway, 0, create(BORN)).await;
+    gateway.asks(1, join("Ada"));
+    world.takes_in();
+    for _ in 0..3 {
+        world.connects_anew();
+    }
+    let table = &world.driver.tables[&CODE.parse().unwrap()];
+    assert_eq!(table.sessions.len(), 2);
+
+    world.pump(&mut gateway).await;
+    let tokens = [token(0), token(1)];
+    let sessions = world.registry.sessions_read(&tokens).await.unwrap();
+    let names: Vec<_> = sessions.into_iter().map(|one| one.unwrap().name).collect();
+    let expected = ["Host", "Ada"].map(|name| Some(name.to_owned()));
+    assert_eq!(names, expected, "the name by which they came is written");
+}
+
 #[tokio::test(start_paused = true)]
 async fn whose_session_has_expired_is_replaced_by_an_ai() {
     let world = World::start();
