@@ -5,6 +5,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
 
+use chassis::clock;
 use registry::{Event, PresenceConfig, RedisConfig, Registry};
 use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval};
@@ -55,8 +56,12 @@ pub(super) fn start(
 }
 
 async fn follow_registry(config: &RedisConfig, presence: PresenceConfig, news: &SyncSender<News>) {
-    let observer = match Registry::redis(config).and_then(|registry| registry.observe(presence)) {
-        Ok(observer) => observer,
+    let opened = Registry::redis(config).and_then(|registry| {
+        let observer = registry.observe(presence)?;
+        Ok((registry, observer))
+    });
+    let (registry, observer) = match opened {
+        Ok(both) => both,
         Err(error) => {
             // Whoever listens has gone: nobody is left to be told.
             let _gone = news.send(News::Lost(error.to_string()));
@@ -82,7 +87,8 @@ async fn follow_registry(config: &RedisConfig, presence: PresenceConfig, news: &
                     let last_seen = observer.servers().iter().map(|one| {
                         (one.id.as_str().to_owned(), one.last_seen)
                     }).collect();
-                    News::Beats(chassis::clock::unix_milliseconds(), last_seen)
+                    let now_ms = registry.now_ms().unwrap_or_else(clock::unix_milliseconds);
+                    News::Beats(now_ms, last_seen)
                 } else if !was_current && tokio::time::Instant::now() < patience {
                     continue;
                 } else {
