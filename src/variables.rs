@@ -9,6 +9,7 @@
     clippy::doc_markdown,
     reason = "the fields' docs are the program's help: plain text"
 )]
+#![allow(rustdoc::invalid_html_tags, reason = "likewise")]
 
 mod ai;
 mod game;

@@ -7,7 +7,7 @@
 //! * `ai`: which AI node is asked for a move, and what if it does not answer.
 //! * `ready`: tries itself before it says hello. `load`, `health`, `metrics`: for operators.
 //!
-//! [`run`] is all of it; a test runs the same.
+//! [`run()`] is all of it; a test runs the same.
 
 mod ai;
 mod chance;

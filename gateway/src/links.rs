@@ -2,7 +2,7 @@
 //!
 //! A link is kept to every game node that the registry names, and to one that it names no more
 //! for as long as somebody's table depends on whether that node lives: what its link shows is what
-//! [`crate::routes`] judges by.
+//! [`mod@crate::routes`] judges by.
 
 mod asking;
 mod handed;

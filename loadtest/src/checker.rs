@@ -1,9 +1,9 @@
 //! Checks every state that one seat is sent against the rules and against the states before it.
 //!
 //! Pure: it reads no socket and no clock. It believes nothing: the public game is worked out anew from the events
-//! ([`mirror`]), every picture must show exactly that ([`picture`]), and when the seed is shown at the end the whole
-//! game is played again ([`record`]). Events may be missing only where [`Checker::reconnected`] said so, or where a
-//! state is full of them; then the picture is taken over after it was checked by itself ([`adopt`]).
+//! (`mirror`), every picture must show exactly that (`picture`), and when the seed is shown at the end the whole
+//! game is played again (`record`). Events may be missing only where [`Checker::reconnected`] said so, or where a
+//! state is full of them; then the picture is taken over after it was checked by itself (`adopt`).
 
 mod adopt;
 mod mirror;
