@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use registry::{Claim, Claimed, Committed, Event, Kind, RedisConfig, Registry, RegistryError};
+use registry::{Claimed, Committed, Event, Kind, RedisConfig, Registry, RegistryError};
 
+use super::operations::{claim, claimed, taken};
 use super::proxy::Proxy;
 use super::redis_server::RedisServer;
-use super::world::{
-    BORN, World, commit, connect, create, event, join, owner, presence, quick, until, within,
-};
+use super::world::{World, commit, connect, create, event, join, presence, quick, until, within};
 
 /// Everybody sees everybody.
 async fn all_see(members: &[&registry::Membership], count: usize) {
@@ -270,14 +269,6 @@ async fn a_silent_connection_is_given_up() {
 async fn claims_older_than_a_minute_are_forgotten() {
     let world = World::redis();
     let (epoch, seq) = create(&world.one, "AAAAAA").await;
-    let claim = |run, epoch, seq| Claim {
-        code: "AAAAAA".to_owned(),
-        born: BORN,
-        seen_epoch: epoch,
-        seen_seq: seq,
-        owner: owner(run),
-        handed: None,
-    };
     let set = |ages_ms: &[u64]| {
         let times: Vec<String> = ages_ms
             .iter()
@@ -287,22 +278,12 @@ async fn claims_older_than_a_minute_are_forgotten() {
         world.server().command::<usize>(&words);
     };
     set(&[50_000, 25_000, 15_000]);
-    match world
-        .one
-        .claim(&claim(2, epoch, seq))
-        .await
-        .expect("an answer")
-    {
+    match claimed(&world.one, &claim("AAAAAA", 2, epoch, seq)).await {
         Claimed::Wait { milliseconds } => assert!(milliseconds <= 5_000, "{milliseconds} ms"),
         other => panic!("the fourth waits 20 s: {other:?}"),
     }
     set(&[90_000, 61_000, 1_000]);
-    let answer = world
-        .one
-        .claim(&claim(2, epoch, seq))
-        .await
-        .expect("an answer");
-    assert!(matches!(answer, Claimed::Saved { .. }), "{answer:?}");
+    taken(&world.one, &claim("AAAAAA", 2, epoch, seq)).await;
 }
 
 #[tokio::test]

@@ -2,12 +2,14 @@
 //! have them. What only Redis can do wrong is in `faults`.
 
 mod at_once;
+mod claims;
 mod costs;
 mod faults;
 mod listings;
 mod lives;
 mod lobbies;
 mod node;
+mod operations;
 mod presence;
 mod proxy;
 mod redis_server;
@@ -38,6 +40,14 @@ macro_rules! on_both {
 }
 
 on_both! {
+    claims:
+        a_claim_takes_over_and_relieves,
+        a_claim_that_comes_late_or_twice_makes_one_owner,
+        a_claim_of_what_has_moved_on_is_refused,
+        a_claim_brings_the_handed_state_if_it_is_newer,
+        a_lobby_that_kills_its_owners_waits,
+        harmless_claims_do_not_count,
+        one_of_many_claims_wins;
     listings:
         public_lobbies_are_listed_until_they_lapse,
         creations_are_counted_by_address;
@@ -45,13 +55,6 @@ on_both! {
         a_code_is_given_out_once,
         commits_only_go_forward,
         a_commit_puts_right_what_was_lost,
-        a_claim_takes_over_and_relieves,
-        a_claim_that_comes_late_or_twice_makes_one_owner,
-        a_claim_of_what_has_moved_on_is_refused,
-        a_claim_brings_the_handed_state_if_it_is_newer,
-        a_lobby_that_kills_its_owners_waits,
-        harmless_claims_do_not_count,
-        one_of_many_claims_wins,
         a_touch_tells_where_one_stands,
         only_what_is_saved_whole_is_released,
         a_deleted_lobby_stays_dead,

@@ -84,6 +84,7 @@ pub(crate) fn owner(run: u128) -> Owner {
 }
 
 pub(crate) const BORN: Born = Born::new([7; 8]);
+pub(crate) const OTHER_BORN: Born = Born::new([8; 8]);
 
 /// A lobby of owner 1, freshly created: its numbers.
 pub(crate) async fn create(registry: &Registry, code: &str) -> (Epoch, Seq) {
