@@ -164,8 +164,7 @@ impl Driver {
             let Some(handed) = handed else {
                 continue;
             };
-            // A byte takes up to two where bytes are written as numbers.
-            let bytes = 2 * handed.saved.len() + FRAME_RESERVE_BYTES;
+            let bytes = handed.saved.len() + FRAME_RESERVE_BYTES;
             if size + bytes > MAX_LINK_FRAME_BYTES {
                 frames.push(Vec::new());
                 size = FRAME_RESERVE_BYTES;
