@@ -69,7 +69,6 @@ pub(crate) fn game_node(
         max_lobbies: game.max_lobbies,
         max_active_games: game.max_active_games,
         load: load(&game.load, cpu_of),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 

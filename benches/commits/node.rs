@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use chassis::environment::{Limit, Secret};
+use chassis::environment::Limit;
 use chassis::{Metrics, Process};
+use game_node::Config;
 use game_node::lobby::Pace;
-use game_node::{Config, LoadConfig};
 use protocol::server::LoadLevel;
-use registry::{NodeId, PresenceConfig, Registry};
+use registry::{NodeId, Registry};
 
 use crate::support::free_address;
 
@@ -96,29 +96,16 @@ pub(crate) fn cpu_seconds(stat: &std::path::Path) -> f64 {
 
 /// Without limits and pauses; its load, which would refuse the next game, is pinned.
 fn config(address: SocketAddr) -> Config {
-    Config {
-        node_id: NodeId::new("game-measured").unwrap(),
-        advertise_addr: address.to_string(),
-        gateway_secret: Secret::default(),
-        ai_secret: Secret::default(),
-        presence: PresenceConfig::default(),
-        ready_timeout: Duration::from_secs(30),
-        drain_timeout: Duration::from_secs(1),
-        pace: Pace {
-            ai_move_delay: Duration::ZERO,
-            trick_pause: Duration::ZERO,
-        },
-        ai_decision_timeout: Duration::from_secs(5),
-        ai_max_inflight: Limit::NONE,
-        ai_breaker_failures: 5,
-        ai_breaker_cooldown: Duration::from_secs(30),
-        session_ttl: Duration::from_mins(30),
-        max_lobbies: Limit::NONE,
-        max_active_games: Limit::NONE,
-        load: LoadConfig {
-            force_level: Some(LoadLevel::Normal),
-            ..LoadConfig::default()
-        },
-        version: "bench".to_owned(),
-    }
+    let id = NodeId::new("game-measured").unwrap();
+    let mut config = Config::new(id, address.to_string());
+    config.drain_timeout = Duration::from_secs(1);
+    config.pace = Pace {
+        ai_move_delay: Duration::ZERO,
+        trick_pause: Duration::ZERO,
+    };
+    config.ai_max_inflight = Limit::NONE;
+    config.max_lobbies = Limit::NONE;
+    config.max_active_games = Limit::NONE;
+    config.load.force_level = Some(LoadLevel::Normal);
+    config
 }

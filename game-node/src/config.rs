@@ -43,6 +43,31 @@ pub struct Config {
     pub max_active_games: Limit,
     /// When this node calls itself busy or overloaded.
     pub load: LoadConfig,
-    /// The program's version, for operators.
-    pub version: String,
+}
+
+impl Config {
+    /// The defaults of `docs/protocol.md` §4.
+    pub fn new(node_id: NodeId, advertise_addr: impl Into<String>) -> Self {
+        Self {
+            node_id,
+            advertise_addr: advertise_addr.into(),
+            gateway_secret: Secret::default(),
+            ai_secret: Secret::default(),
+            presence: PresenceConfig::default(),
+            ready_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_mins(1),
+            pace: Pace {
+                ai_move_delay: Duration::from_millis(800),
+                trick_pause: Duration::from_millis(1800),
+            },
+            ai_decision_timeout: Duration::from_secs(5),
+            ai_max_inflight: Limit::at_most(32),
+            ai_breaker_failures: 5,
+            ai_breaker_cooldown: Duration::from_secs(30),
+            session_ttl: Duration::from_mins(30),
+            max_lobbies: Limit::at_most(1000),
+            max_active_games: Limit::at_most(50),
+            load: LoadConfig::default(),
+        }
+    }
 }

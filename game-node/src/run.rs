@@ -114,7 +114,7 @@ impl Node {
             crate::role(),
             incarnation,
             config.advertise_addr.clone(),
-            config.version.clone(),
+            env!("CARGO_PKG_VERSION"),
         );
         let membership = registry.join(own, config.presence.clone())?;
         let health = Arc::new(HealthCell::default());

@@ -7,11 +7,11 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use chassis::environment::{Limit, Secret};
+use chassis::environment::Secret;
 use chassis::{Metrics, Process};
 use futures_util::{SinkExt, StreamExt};
+use game_node::Config;
 use game_node::lobby::Pace;
-use game_node::{Config, LoadConfig};
 use protocol::frame::{decode, encode};
 use protocol::link::{
     Ask, GATEWAY_LINK_PATH, Outcome, Parting, Person, Request, Sight, ToGateway, ToNode,
@@ -22,7 +22,7 @@ use protocol::player::SetOptions;
 use protocol::server::LoadLevel;
 use protocol::version::{VERSION, VERSION_HEADER};
 use protocol::{ConnectionId, ErrorCode, PlayerId};
-use registry::{Lifetimes, Load, NodeId, Presence, PresenceConfig, RedisConfig, Registry, State};
+use registry::{Lifetimes, Load, NodeId, Presence, RedisConfig, Registry, State};
 use rules::{Action, Length, OptionsPatch};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -45,28 +45,17 @@ struct Node {
 }
 
 fn config(address: SocketAddr) -> Config {
-    Config {
-        node_id: NodeId::new("game-test").unwrap(),
-        advertise_addr: address.to_string(),
-        gateway_secret: Secret::from(SECRET.to_owned()),
-        ai_secret: Secret::from("another one".to_owned()),
-        presence: PresenceConfig::default(),
-        ready_timeout: CEILING,
-        drain_timeout: Duration::from_secs(5),
-        pace: Pace {
-            ai_move_delay: Duration::ZERO,
-            trick_pause: Duration::ZERO,
-        },
-        ai_decision_timeout: Duration::from_secs(5),
-        ai_max_inflight: Limit::at_most(32),
-        ai_breaker_failures: 5,
-        ai_breaker_cooldown: Duration::from_secs(30),
-        session_ttl: Duration::from_mins(30),
-        max_lobbies: Limit::at_most(1000),
-        max_active_games: Limit::at_most(50),
-        load: LoadConfig::default(),
-        version: "test".to_owned(),
-    }
+    let id = NodeId::new("game-test").unwrap();
+    let mut config = Config::new(id, address.to_string());
+    config.gateway_secret = Secret::from(SECRET.to_owned());
+    config.ai_secret = Secret::from("another one".to_owned());
+    config.ready_timeout = CEILING;
+    config.drain_timeout = Duration::from_secs(5);
+    config.pace = Pace {
+        ai_move_delay: Duration::ZERO,
+        trick_pause: Duration::ZERO,
+    };
+    config
 }
 
 fn start(change: impl FnOnce(&mut Config)) -> Node {

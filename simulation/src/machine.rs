@@ -4,14 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chassis::Process;
-use chassis::environment::{Limit, Secret};
+use chassis::environment::Limit;
 use chassis::simulation::Host;
 use futures_util::StreamExt;
 use futures_util::stream::unfold;
-use game_node::lobby::Pace;
-use game_node::{CpuOf, LoadConfig, Thresholds};
 use registry::simulation::{Redis, Wire};
-use registry::{NodeId, PresenceConfig, Registry};
+use registry::{NodeId, Registry};
 use tokio::time::sleep;
 
 use crate::ledger::Ledger;
@@ -176,33 +174,9 @@ async fn run_node(
     process: Process,
     links: impl futures_util::Stream<Item = Socket> + Unpin,
 ) {
-    let config = game_node::Config {
-        advertise_addr: id.to_string(),
-        node_id: id,
-        gateway_secret: Secret::default(),
-        ai_secret: Secret::default(),
-        presence: PresenceConfig::default(),
-        ready_timeout: Duration::from_secs(30),
-        drain_timeout: Duration::from_mins(1),
-        pace: Pace {
-            ai_move_delay: Duration::from_millis(800),
-            trick_pause: Duration::ZERO,
-        },
-        ai_decision_timeout: Duration::from_secs(5),
-        ai_max_inflight: Limit::at_most(32),
-        ai_breaker_failures: 5,
-        ai_breaker_cooldown: Duration::from_secs(30),
-        session_ttl: Duration::from_mins(30),
-        max_lobbies: Limit::at_most(1000),
-        max_active_games: Limit::at_most(50),
-        load: LoadConfig {
-            sample_interval: Duration::from_secs(1),
-            thresholds: Thresholds::default(),
-            force_level: None,
-            cpu_of: CpuOf::Process,
-        },
-        version: "simulated".to_owned(),
-    };
+    let name = id.to_string();
+    let mut config = game_node::Config::new(id, name);
+    config.pace.trick_pause = Duration::ZERO;
     let ran = game_node::simulation::run(config, registry, process, links.map(NodeSocket)).await;
     ran.expect("the settings are right");
 }

@@ -7,10 +7,9 @@ use std::time::Duration;
 use chassis::environment::{Limit, Secret};
 use chassis::{Metrics, Process};
 use futures_util::future::join_all;
-use game_node::LoadConfig;
 use game_node::lobby::Pace;
 use protocol::server::LoadLevel;
-use registry::{Lifetimes, NodeId, PresenceConfig, Registry};
+use registry::{Lifetimes, NodeId, Registry};
 use serde_json::{Value, json};
 
 use crate::bench::{Gateway, config};
@@ -134,32 +133,17 @@ fn start_node(id: &str, registry: &Registry) -> Process {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let operations = TcpListener::bind("127.0.0.1:0").unwrap();
     let process = Process::start(operations, Metrics::default()).unwrap();
-    let config = game_node::Config {
-        node_id: NodeId::new(id).unwrap(),
-        advertise_addr: listener.local_addr().unwrap().to_string(),
-        gateway_secret: Secret::from(SECRET.to_owned()),
-        ai_secret: Secret::default(),
-        presence: PresenceConfig::default(),
-        ready_timeout: CEILING,
-        drain_timeout: Duration::from_secs(1),
-        pace: Pace {
-            ai_move_delay: Duration::ZERO,
-            trick_pause: Duration::ZERO,
-        },
-        ai_decision_timeout: Duration::from_secs(5),
-        ai_max_inflight: Limit::at_most(32),
-        ai_breaker_failures: 5,
-        ai_breaker_cooldown: Duration::from_secs(30),
-        session_ttl: Duration::from_mins(30),
-        max_lobbies: Limit::at_most(1000),
-        max_active_games: Limit::at_most(50),
-        // However busy the machine is that the test runs on.
-        load: LoadConfig {
-            force_level: Some(LoadLevel::Normal),
-            ..LoadConfig::default()
-        },
-        version: "test".to_owned(),
+    let address = listener.local_addr().unwrap().to_string();
+    let mut config = game_node::Config::new(NodeId::new(id).unwrap(), address);
+    config.gateway_secret = Secret::from(SECRET.to_owned());
+    config.ready_timeout = CEILING;
+    config.drain_timeout = Duration::from_secs(1);
+    config.pace = Pace {
+        ai_move_delay: Duration::ZERO,
+        trick_pause: Duration::ZERO,
     };
+    // However busy the machine is that the test runs on.
+    config.load.force_level = Some(LoadLevel::Normal);
     let running = game_node::run(config, listener, registry.clone(), process.clone());
     tokio::spawn(async move { running.await.unwrap() });
     process
