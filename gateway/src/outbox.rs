@@ -115,6 +115,8 @@ pub(crate) struct Outbox {
     full_since: Option<Instant>,
     /// Since when a write has been under way.
     writing_since: Option<Instant>,
+    /// Nothing comes after the write under way.
+    is_writing_last: bool,
 }
 
 impl Outbox {
@@ -212,18 +214,22 @@ impl Outbox {
         }
         self.writing_bytes += std::mem::take(&mut self.waiting_bytes);
         self.writing_since = Some(now);
+        self.is_writing_last = self.is_last();
     }
 
     /// Whether nothing comes after what waits now.
-    pub(crate) fn is_last(&self) -> bool {
+    fn is_last(&self) -> bool {
         self.closing.is_some() || self.ending
     }
 
-    /// The write under way is done.
-    pub(crate) fn written(&mut self) {
-        self.writing_since = None;
+    /// The write under way, if there is one, is done; whether it was the last.
+    pub(crate) fn written(&mut self) -> bool {
+        if self.writing_since.take().is_none() {
+            return false;
+        }
         self.writing_bytes = 0;
         self.full_since = None;
+        self.is_writing_last
     }
 
     /// When the connection will count as too slow, if nothing changes.
@@ -369,7 +375,7 @@ mod tests {
         assert!(outbox.entries.len() * 1024 <= MAX_WAITING_BYTES);
         assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
         taken(&mut outbox);
-        outbox.written();
+        assert!(!outbox.written(), "more may come");
         assert_eq!(outbox.slow_at(), None);
     }
 
@@ -385,8 +391,8 @@ mod tests {
         assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
         outbox.close_now(CloseCode::SlowReader);
         assert_eq!(outbox.slow_at(), None);
-        assert!(outbox.is_last());
         assert_eq!(taken(&mut outbox), b"\x88\x02\x11\x3d");
+        assert!(outbox.written(), "the last");
     }
 
     #[test]
@@ -395,7 +401,19 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.push(now, "{}");
         outbox.close(CloseCode::TakenOver);
-        assert!(outbox.is_last());
         assert_eq!(taken(&mut outbox), b"\x81\x02{}\x88\x02\x0f\xa0");
+        assert!(outbox.written(), "the last");
+    }
+
+    #[test]
+    fn a_close_during_a_write_is_the_next_one() {
+        let mut outbox = Outbox::default();
+        assert!(!outbox.written(), "no write is under way");
+        outbox.ping();
+        taken(&mut outbox);
+        outbox.close(CloseCode::TakenOver);
+        assert!(!outbox.written(), "the close still waits");
+        assert_eq!(taken(&mut outbox), b"\x88\x02\x0f\xa0");
+        assert!(outbox.written(), "the last");
     }
 }

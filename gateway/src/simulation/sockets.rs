@@ -48,8 +48,6 @@ pub(super) struct Played<S> {
     outbox: Outbox,
     /// Read from the frames that would be sent, as a client reads them.
     waiting: VecDeque<Message>,
-    is_writing: bool,
-    is_last: bool,
 }
 
 impl<S> Played<S> {
@@ -58,18 +56,6 @@ impl<S> Played<S> {
             socket,
             outbox: Outbox::default(),
             waiting: VecDeque::new(),
-            is_writing: false,
-            is_last: false,
-        }
-    }
-
-    fn take(&mut self) {
-        let mut bytes = Vec::new();
-        (self.is_writing, self.is_last) = (true, self.outbox.is_last());
-        self.outbox.take(now(), &mut bytes, |_| {});
-        let (mut reader, mut frames) = (WebSocketContext::new(Role::Client, None), Sent(&bytes));
-        while let Ok(message) = reader.read(&mut frames) {
-            self.waiting.push_back(message);
         }
     }
 }
@@ -105,24 +91,26 @@ where
         self.socket.poll_next_unpin(context)
     }
 
-    fn poll_write(&mut self, context: &mut Context<'_>, _: &Metrics) -> Poll<io::Result<()>> {
-        loop {
-            while let Some(message) = self.waiting.pop_front() {
-                let ready = ready!(self.socket.poll_ready_unpin(context));
-                let sent = ready.and_then(|()| self.socket.start_send_unpin(message));
+    fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.waiting.is_empty() {
+            ready!(self.socket.poll_ready_unpin(context)).map_err(io::Error::other)?;
+            if let Some(message) = self.waiting.pop_front() {
+                let sent = self.socket.start_send_unpin(message);
                 sent.map_err(io::Error::other)?;
             }
-            ready!(self.socket.poll_flush_unpin(context)).map_err(io::Error::other)?;
-            if std::mem::take(&mut self.is_writing) {
-                self.outbox.written();
-                if self.is_last {
-                    return Poll::Ready(Ok(()));
-                }
-            }
-            if self.outbox.is_empty() {
-                return Poll::Pending;
-            }
-            self.take();
         }
+        self.socket
+            .poll_flush_unpin(context)
+            .map_err(io::Error::other)
+    }
+
+    fn begin_write(&mut self, _: &mut Context<'_>, _: &Metrics) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        self.outbox.take(now(), &mut bytes, |_| {});
+        let (mut reader, mut frames) = (WebSocketContext::new(Role::Client, None), Sent(&bytes));
+        while let Ok(message) = reader.read(&mut frames) {
+            self.waiting.push_back(message);
+        }
+        Ok(())
     }
 }

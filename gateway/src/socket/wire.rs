@@ -48,9 +48,25 @@ pub(crate) trait Wire {
     /// The next message; none once the player has closed in good order.
     fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Message, Error>>>;
 
-    /// Writes what the outbox holds, as much at once as there is. Ready with the last frame, or
-    /// with an error.
-    fn poll_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> Poll<io::Result<()>>;
+    /// Goes on with the write under way. Ready when there is none any more.
+    fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Begins to write what the outbox holds, as much at once as there is.
+    fn begin_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> io::Result<()>;
+
+    /// Writes what comes into the outbox. Ready with the last frame, or with an error.
+    fn poll_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.poll_written(context))?;
+            if self.outbox().written() {
+                return Poll::Ready(Ok(()));
+            }
+            if self.outbox().is_empty() {
+                return Poll::Pending;
+            }
+            self.begin_write(context, metrics)?;
+        }
+    }
 
     /// Writes what is left, up to the last frame; whether it got there in time.
     async fn finish(&mut self, metrics: &Metrics) -> bool {
@@ -65,9 +81,6 @@ pub(super) struct Socket {
     outbox: Outbox,
     /// Of the write under way, what the kernel has not taken.
     rest: Bytes,
-    is_writing: bool,
-    /// The write under way is the last.
-    is_last: bool,
 }
 
 impl Socket {
@@ -83,27 +96,7 @@ impl Socket {
             reading: WebSocketContext::from_partially_read(bare.read, Role::Server, Some(config)),
             outbox: Outbox::default(),
             rest: Bytes::new(),
-            is_writing: false,
-            is_last: false,
         }
-    }
-
-    fn begin_write(
-        &mut self,
-        context: &mut Context<'_>,
-        frames: &mut Vec<u8>,
-        metrics: &Metrics,
-    ) -> io::Result<()> {
-        frames.clear();
-        frames.shrink_to(KEPT_BYTES);
-        self.is_last = self.outbox.is_last();
-        self.outbox.take(now(), frames, |bytes| metrics.sent(bytes));
-        let written = match Pin::new(&mut self.tcp).poll_write(context, frames) {
-            Poll::Ready(written) => written?,
-            Poll::Pending => 0,
-        };
-        self.rest = Bytes::copy_from_slice(&frames[written..]);
-        Ok(())
     }
 
     /// Reads on until the player has closed too, or nothing can be read.
@@ -125,24 +118,26 @@ impl Wire for Socket {
         message(self.reading.read(&mut both))
     }
 
-    fn poll_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> Poll<io::Result<()>> {
-        loop {
-            while !self.rest.is_empty() {
-                let written = ready!(Pin::new(&mut self.tcp).poll_write(context, &self.rest))?;
-                self.rest.advance(written);
-            }
-            if std::mem::take(&mut self.is_writing) {
-                self.outbox.written();
-                if self.is_last {
-                    return Poll::Ready(Ok(()));
-                }
-            }
-            if self.outbox.is_empty() {
-                return Poll::Pending;
-            }
-            self.is_writing = true;
-            FRAMES.with_borrow_mut(|frames| self.begin_write(context, frames, metrics))?;
+    fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.rest.is_empty() {
+            let written = ready!(Pin::new(&mut self.tcp).poll_write(context, &self.rest))?;
+            self.rest.advance(written);
         }
+        Poll::Ready(Ok(()))
+    }
+
+    fn begin_write(&mut self, context: &mut Context<'_>, metrics: &Metrics) -> io::Result<()> {
+        FRAMES.with_borrow_mut(|frames| {
+            frames.clear();
+            frames.shrink_to(KEPT_BYTES);
+            self.outbox.take(now(), frames, |bytes| metrics.sent(bytes));
+            let written = match Pin::new(&mut self.tcp).poll_write(context, frames) {
+                Poll::Ready(written) => written?,
+                Poll::Pending => 0,
+            };
+            self.rest = Bytes::copy_from_slice(&frames[written..]);
+            Ok(())
+        })
     }
 }
 
