@@ -7,6 +7,8 @@
 mod asking;
 mod handed;
 mod heard;
+mod keeping;
+mod received;
 mod standing;
 #[cfg(test)]
 mod tests;
@@ -18,12 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use chassis::environment::Secret;
-use chassis::trace::{Kind, Span, TraceContext};
 use chassis::{clock, task};
-use opentelemetry::KeyValue;
-use protocol::TraceParent;
-use protocol::link::{Claimed, Inspection, Known, Show, Sight, ToGateway, ToNode, Unsaved};
-use protocol::server::LoadLevel;
+use protocol::link::{Claimed, Inspection, Known, Sight, ToNode, Unsaved};
 use registry::{Event, Events, Health, Incarnation, NodeId, Presence, Role, State};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
@@ -34,7 +32,6 @@ use crate::choice::{Candidate, choose};
 use crate::connections::Connections;
 use crate::link;
 use crate::operations;
-use crate::outbox::Picture;
 use crate::requests::Requests;
 use crate::routes::Claimant;
 use crate::session::Input;
@@ -341,154 +338,6 @@ impl Links {
         }
     }
 
-    /// A link is up: from now on it can be sent to.
-    pub(crate) fn connected(
-        &self,
-        node: &NodeId,
-        stop: &CancellationToken,
-        incarnation: Incarnation,
-        queue: mpsc::Sender<ToNode>,
-        overrun: CancellationToken,
-    ) -> Arc<Heard> {
-        // Nothing is known of its load yet; its first message says it.
-        let status = NodeStatus {
-            level: LoadLevel::default(),
-            accepting_games: false,
-        };
-        let now = clock::now();
-        let heard = Arc::new(Heard::new(now));
-        // What is still to be taken over is said again.
-        self.handed.take_back(node);
-        let mut entries = self.lock();
-        if !stop.is_cancelled()
-            && let Some(entry) = entries.get_mut(node)
-        {
-            entry.standing.connected(now, incarnation);
-            entry.up = Some(Up {
-                queue,
-                overrun,
-                status,
-                unsaved: None,
-                heard: Arc::clone(&heard),
-            });
-            drop(entries);
-            self.change_overview(|overview| {
-                overview.nodes.insert(node.clone(), status);
-            });
-        }
-        heard
-    }
-
-    /// A link is down: whoever has a table there is told. Returns whether the registry still names
-    /// that node.
-    pub(crate) fn disconnected(&self, node: &NodeId, stop: &CancellationToken) -> bool {
-        let mut entries = self.lock();
-        let mut listed = false;
-        // After a cancelled stop, the entry is another link's.
-        if !stop.is_cancelled()
-            && let Some(entry) = entries.get_mut(node)
-        {
-            if let Some(up) = entry.up.take() {
-                entry.standing.disconnected(up.heard.at());
-            }
-            listed = entry.unlisted_at.is_none();
-        }
-        let replaced = entries.get(node).is_some_and(|entry| entry.up.is_some());
-        drop(entries);
-        if !replaced {
-            self.change_overview(|overview| {
-                overview.nodes.remove(node);
-            });
-        }
-        self.connections
-            .deliver_to_all(|| Input::LinkLost { node: node.clone() });
-        listed
-    }
-
-    /// A dial has come to nothing.
-    pub(crate) fn dial_failed(&self, node: &NodeId, stop: &CancellationToken, failure: Failure) {
-        if let Some(entry) = self.lock().get_mut(node)
-            && !stop.is_cancelled()
-        {
-            entry.standing.failed(failure);
-        }
-    }
-
-    /// How long to wait before that node is dialled anew; none if it is not: the registry names it
-    /// no more, and nobody needs to know whether it lives.
-    pub(crate) fn redial_after(
-        &self,
-        node: &NodeId,
-        stop: &CancellationToken,
-        chance: u32,
-    ) -> Option<Duration> {
-        let mut entries = self.lock();
-        let entry = entries.get(node).filter(|_| !stop.is_cancelled())?;
-        let needless = entry
-            .unlisted_at
-            .is_some_and(|since| entry.standing.is_dead() || clock::now() >= since + UNLISTED_FOR);
-        let stopping = self.stopping.load(Ordering::Relaxed);
-        if stopping || needless && entry.wanted == 0 {
-            entries.remove(node);
-            return None;
-        }
-        Some(entry.standing.backoff(entry.wanted > 0, chance))
-    }
-
-    /// A node has said something.
-    pub(crate) fn received(&self, node: &NodeId, message: ToGateway) {
-        match message {
-            ToGateway::Answer {
-                connection,
-                number,
-                outcome,
-            } => {
-                let node = node.clone();
-                let answer = Input::Answer {
-                    node,
-                    number,
-                    outcome,
-                };
-                self.connections.deliver(connection, answer);
-            }
-            ToGateway::Show(show) => self.show(show),
-            ToGateway::Parted {
-                code,
-                connection,
-                reason,
-            } => {
-                let node = node.clone();
-                self.connections
-                    .deliver(connection, Input::Parted { node, code, reason });
-            }
-            ToGateway::Status {
-                level,
-                accepting_games,
-            } => {
-                self.change_status(
-                    node,
-                    NodeStatus {
-                        level,
-                        accepting_games,
-                    },
-                );
-            }
-            ToGateway::Probed { request, failure } => self.probes.answered(request, failure),
-            ToGateway::Inspected { request, lobby } => self.inspections.answered(request, lobby),
-            ToGateway::Claimed { request, outcome } => self.claims.answered(request, outcome),
-            ToGateway::Knows { request, known } => self.questions.answered(request, known),
-            ToGateway::HandsOver { lobbies } => {
-                self.handed.keep(clock::now(), node, lobbies);
-                self.connections
-                    .deliver_to_all(|| Input::HandedOver { node: node.clone() });
-            }
-            ToGateway::CommitsAgain => self.handed.take_back(node),
-            ToGateway::Pong { unsaved, .. } => self.ponged(node, unsaved),
-            // It comes only once.
-            ToGateway::Hello { .. } => {}
-        }
-    }
-
     /// Changes whenever the registry goes away, comes back or is another one.
     pub(crate) fn registry(&self) -> watch::Receiver<Health> {
         self.health.clone()
@@ -504,57 +353,11 @@ impl Links {
         Sight::Away { since_ms }
     }
 
-    fn show(&self, show: Show) {
-        let spans = self.fan_out(&show);
-        let show = Arc::new(show);
-        for receiver in &show.to {
-            let picture = Picture::new(Arc::clone(&show), receiver.own).traced(spans.clone());
-            self.connections
-                .deliver(receiver.connection, Input::Show(picture));
-        }
-    }
-
-    /// The way of a picture to its players, in the trace of each move that has led to it.
-    fn fan_out(&self, show: &Show) -> Option<Arc<[Span]>> {
-        if show.traces.is_empty() {
-            return None;
-        }
-        let begin = |parent: &TraceParent| {
-            let parent = TraceContext::read(Some(parent.as_str()));
-            Span::begin("gateway.fan_out", Kind::Consumer, parent, || {
-                [
-                    KeyValue::new("wizard.node", self.own_id.to_string()),
-                    KeyValue::new("wizard.lobby", show.code.to_string()),
-                    KeyValue::new(
-                        "wizard.receivers",
-                        i64::try_from(show.to.len()).unwrap_or(i64::MAX),
-                    ),
-                ]
-            })
-        };
-        Some(show.traces.iter().map(begin).collect())
-    }
-
     /// Links that are up, and links that are not.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let entries = self.lock();
         let up = entries.values().filter(|entry| entry.up.is_some()).count() as u64;
         (up, entries.len() as u64 - up)
-    }
-
-    fn change_status(&self, node: &NodeId, status: NodeStatus) {
-        if let Some(up) = self
-            .lock()
-            .get_mut(node)
-            .and_then(|entry| entry.up.as_mut())
-        {
-            up.status = status;
-        }
-        self.change_overview(|overview| {
-            if let Some(known) = overview.nodes.get_mut(node) {
-                *known = status;
-            }
-        });
     }
 
     /// Tells every connection, if anything is other than before.
