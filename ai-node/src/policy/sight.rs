@@ -4,6 +4,7 @@
 use rules::{Card, CardSet, Seat, SeatCount, Suit, Trick};
 
 use super::Situation;
+use super::rollout::strength;
 
 /// Cards that no hand of this round can hold in full view of the seat, and what follows from them.
 pub(super) struct Sight {
@@ -106,12 +107,7 @@ impl Sight {
 
     /// What a card is worth keeping for, from 0 (a Jester) up (a Wizard): its order of strength.
     pub(super) fn strength(&self, card: Card) -> u8 {
-        match card {
-            Card::Jester(_) => 0,
-            Card::Wizard(_) => 40,
-            Card::Suited(suit, rank) if Some(suit) == self.trump => 20 + rank.get(),
-            Card::Suited(_, rank) => rank.get(),
-        }
+        strength(card, self.trump)
     }
 
     /// The trick that lies on the table.
