@@ -43,11 +43,6 @@ impl Shutdown {
         }
     }
 
-    /// The token beneath, for libraries that take one.
-    pub fn token(&self) -> &CancellationToken {
-        &self.token
-    }
-
     /// Begins at the first `SIGTERM` or `SIGINT`; a second one ends the process at once.
     ///
     /// Needs a tokio runtime, and listens for as long as that runs. From the call on the process

@@ -86,11 +86,6 @@ impl Host {
         self.lock().state == State::Dead
     }
 
-    /// Whether it is stopped.
-    pub fn is_stopped(&self) -> bool {
-        self.lock().state == State::Stopped
-    }
-
     fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
