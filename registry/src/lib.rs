@@ -20,7 +20,6 @@ mod in_process;
 pub mod lobby;
 mod metrics;
 mod presence;
-
 mod redis;
 mod registry;
 mod session;
@@ -38,7 +37,6 @@ pub use presence::{
     Event, Events, LeftReason, Load, Membership, Moved, Observer, Presence, PresenceChecks,
     PresenceConfig, Servers, State,
 };
-
 pub use redis::RedisConfig;
 pub use registry::{Kind, Lifetimes, Registry};
 pub use session::{Greeting, Opened, Seated, Session, SessionOpened, SessionSet};

@@ -205,9 +205,13 @@ impl Default for PresenceConfig {
 
 impl PresenceConfig {
     /// The longest time between two heartbeats: crashes must be known within 20 s.
-    const MAX_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
+    pub const MAX_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
-    pub(crate) fn check(&self) -> Result<(), RegistryError> {
+    /// Whether these times fit each other.
+    ///
+    /// # Errors
+    /// [`RegistryError::InvalidConfig`] names the variable that does not.
+    pub fn check(&self) -> Result<(), RegistryError> {
         let invalid = |setting, why: &str| {
             Err(RegistryError::InvalidConfig {
                 setting,
@@ -217,7 +221,7 @@ impl PresenceConfig {
         if self.heartbeat_interval.is_zero()
             || self.heartbeat_interval > Self::MAX_HEARTBEAT_INTERVAL
         {
-            return invalid("HEARTBEAT_INTERVAL", "must be above zero and at most 5 s");
+            return invalid("HEARTBEAT_INTERVAL", "must be above zero and at most 5s");
         }
         if self.ttl < self.heartbeat_interval * 3 {
             return invalid("PRESENCE_TTL", "must be at least three HEARTBEAT_INTERVALs");

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use chassis::environment::Secret;
 use clap::Args;
+use registry::RegistryError;
 
 use super::{Misconfigured, positive_duration};
+use crate::start;
 
 /// Registry, identity and shared secrets.
 #[derive(Args, Clone, Debug)]
@@ -47,24 +49,10 @@ pub(crate) struct PresenceVariables {
     pub(crate) ai_shared_secret: Secret,
 }
 
-/// Others call a node stalled after 8 s without a heartbeat; beats must come well within that.
-const LONGEST_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
-
-/// So that two heartbeats may be lost before a process counts as gone.
-const HEARTBEATS_IN_TTL: u32 = 3;
-
 impl PresenceVariables {
     pub(crate) fn check(&self) -> Result<(), Misconfigured> {
-        if self.heartbeat_interval > LONGEST_HEARTBEAT_INTERVAL {
-            return Err(Misconfigured::new(
-                "HEARTBEAT_INTERVAL",
-                "must be at most 5s",
-            ));
-        }
-        let least = self.heartbeat_interval * HEARTBEATS_IN_TTL;
-        if self.presence_ttl < least {
-            let problem = format!("must be at least three times HEARTBEAT_INTERVAL ({least:?})");
-            return Err(Misconfigured::new("PRESENCE_TTL", problem));
+        if let Err(RegistryError::InvalidConfig { setting, why }) = start::presence(self).check() {
+            return Err(Misconfigured::new(setting, why));
         }
         for (name, secret) in [
             ("GATEWAY_SHARED_SECRET", &self.gateway_shared_secret),

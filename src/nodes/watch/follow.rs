@@ -21,9 +21,6 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How long a start may take before it is said that nobody answers.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 
-/// The longest that a heartbeat may be away.
-const LONGEST_INTERVAL: Duration = Duration::from_secs(5);
-
 const REGISTRY_AWAY: &str = "the registry can't be reached";
 
 /// Whoever listens has gone: the end of the program.
@@ -41,7 +38,7 @@ pub(super) fn start(
     match source {
         Source::Registry(config) => {
             let presence = PresenceConfig {
-                heartbeat_interval: (presence_ttl / 3).min(LONGEST_INTERVAL),
+                heartbeat_interval: (presence_ttl / 3).min(PresenceConfig::MAX_HEARTBEAT_INTERVAL),
                 ttl: presence_ttl,
                 ..PresenceConfig::default()
             };
