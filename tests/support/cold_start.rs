@@ -7,7 +7,7 @@ use loadtest::Player;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::cgroup::{ControlGroup, Limits};
-use super::process::Wizard;
+use super::process::{MEASURED_LOAD, Wizard};
 use super::redis::Redis;
 use super::{CEILING, free_address, http};
 
@@ -59,7 +59,11 @@ impl Containers {
         let redis = Redis::start().await;
         let (url, players) = (redis.url(), free_address());
         let listen = players.to_string();
-        let shared = [("REDIS_URL", url.as_str()), ("LOG_LEVEL", "info")];
+        let shared = [
+            ("REDIS_URL", url.as_str()),
+            ("LOG_LEVEL", "info"),
+            MEASURED_LOAD,
+        ];
         let with_players = [shared[0], shared[1], ("LISTEN_ADDR", &listen)];
         let began = Instant::now();
         let game_node = Wizard::spawn_in(&self.game_node, "game node", "game-node", &shared);

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::support::cgroup::{ControlGroup, Limits};
-use crate::support::process::Wizard;
+use crate::support::process::{MEASURED_LOAD, Wizard};
 use crate::support::redis::Redis;
 use crate::support::table::{agree_on, arrive, gather, play_to_the_end, refused, start, status_of};
 use crate::support::{CEILING, eventually, free_address, http};
@@ -77,7 +77,7 @@ impl Cluster {
 
 fn game_node(redis: &Redis, id: &str, variables: &[(&str, &str)]) -> Wizard {
     let url = redis.url();
-    let mut all = vec![("REDIS_URL", url.as_str()), ("NODE_ID", id)];
+    let mut all = vec![("REDIS_URL", url.as_str()), ("NODE_ID", id), MEASURED_LOAD];
     all.extend(variables);
     Wizard::spawn(id, "game-node", &all)
 }

@@ -20,6 +20,8 @@ async function start(): Promise<Server> {
       RECONNECT_WINDOW: '0.2',
       MAX_CONNECTIONS_PER_IP: '0',
       LOBBY_CREATE_RATE: '0',
+      // Whatever else this machine does.
+      LOAD_FORCE_LEVEL: 'normal',
       LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
