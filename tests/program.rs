@@ -10,6 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+use tokio::net::TcpSocket;
+
 /// Runs the program to its end, with nothing of this process' environment that would configure it.
 fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wizard"));
@@ -269,10 +271,10 @@ fn health_is_the_exit_code_of_ready() {
         error_of(&output)
     );
 
-    let nobody = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    // It listens to nobody, and nobody else gets its port.
+    let silent = TcpSocket::new_v4().unwrap();
+    silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let nobody = silent.local_addr().unwrap();
     assert_eq!(health(nobody.to_string()).status.code(), Some(1));
 }
 

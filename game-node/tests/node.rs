@@ -25,7 +25,7 @@ use protocol::{ConnectionId, ErrorCode, PlayerId};
 use registry::{Lifetimes, Load, NodeId, Presence, RedisConfig, Registry, State};
 use rules::{Action, Length, OptionsPatch};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
@@ -55,6 +55,8 @@ fn config(address: SocketAddr) -> Config {
         ai_move_delay: Duration::ZERO,
         trick_pause: Duration::ZERO,
     };
+    // However busy the machine is that the test runs on.
+    config.load.force_level = Some(LoadLevel::Normal);
     config
 }
 
@@ -242,6 +244,13 @@ fn state(show: &protocol::link::Show) -> Value {
     serde_json::from_slice(&full_state(&show.shared, own, &events)).unwrap()
 }
 
+/// An address at which nobody answers as long as this lives: it listens to nobody, and nobody else gets it.
+fn taken() -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    socket
+}
+
 fn create() -> Request {
     let born = "0123456789abcdef".to_owned();
     Request::Create {
@@ -355,10 +364,8 @@ async fn an_overloaded_node_is_ready_and_alive_and_takes_no_new_table() {
 
 #[tokio::test]
 async fn a_node_that_cannot_reach_itself_joins_unverified_and_says_why() {
-    let nobody = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let taken = taken();
+    let nobody = taken.local_addr().unwrap();
     let node = start(|config| {
         config.advertise_addr = nobody.to_string();
         config.ready_timeout = Duration::from_millis(500);
@@ -521,10 +528,8 @@ async fn at_the_end_gateways_are_told_and_what_was_saved_stays() {
 
 #[tokio::test]
 async fn while_the_registry_is_away_nothing_is_created_and_the_start_waits() {
-    let nobody = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let taken = taken();
+    let nobody = taken.local_addr().unwrap();
     let registry = Registry::redis(&RedisConfig::new(format!("redis://{nobody}/"))).unwrap();
     let node = start_with(registry, |_| {});
     let mut gateway = gateway(&node).await;

@@ -16,14 +16,17 @@ pub(crate) mod redis;
 pub(crate) mod table;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{self as unix, UnixListener};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// No wait for one thing takes longer; reached only when something is broken.
 pub(crate) const CEILING: Duration = Duration::from_secs(90);
 
-/// An address that nobody uses just now, and that the system gives to no outgoing connection before the process that it is
-/// for has bound it: from below the range of ports that Linux hands out by itself.
+/// An address that nobody uses, and that nobody else gets before the process that it is for has bound it, or while that is
+/// started anew: from below the range of ports that Linux gives to outgoing connections, and this test's until it ends.
 pub(crate) fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Tests run in processes of their own at the same time: each begins somewhere else.
@@ -32,11 +35,22 @@ pub(crate) fn free_address() -> SocketAddr {
         let drawn = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS;
         let port = LOWEST_PORT + u16::try_from(drawn).expect("PORTS fits");
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        if TcpListener::bind(address).is_ok() {
+        if is_reserved(port) && TcpListener::bind(address).is_ok() {
             return address;
         }
     }
     panic!("no port from {LOWEST_PORT} on is free");
+}
+
+/// Among all tests that run on this machine, by a name that the system gives to one of them at a time and takes back at its
+/// end, however that comes. The registry's tests use the same names.
+fn is_reserved(port: u16) -> bool {
+    static RESERVED: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
+    let name = format!("wizard-test-port-{port}");
+    let name = unix::SocketAddr::from_abstract_name(name).expect("a short name");
+    let reserved = UnixListener::bind_addr(&name);
+    let mut all = RESERVED.lock().expect("nobody panics here");
+    reserved.map(|reserved| all.push(reserved)).is_ok()
 }
 
 const LOWEST_PORT: u16 = 12_000;
