@@ -4,10 +4,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use super::world::LONG;
 use super::{lives, sentinel, tls, troubles};
-
-/// Also waits out what takes minutes; `make bench` sets it.
-const LONG: &str = "REGISTRY_LONG_TESTS";
 
 type Scenes = Vec<(&'static str, Pin<Box<dyn Future<Output = ()> + Send>>)>;
 

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::node::Node;
 use super::redis_server::RedisServer;
-use super::world::{connect, event, presence, until, within};
+use super::world::{at_most, connect, event, presence, until, within};
 
 async fn pair() -> (RedisServer, Node, Node) {
     let server = RedisServer::start();
@@ -40,8 +40,8 @@ pub(crate) async fn a_killed_process_expires() {
             sleep(Duration::from_millis(20)).await;
         }
     };
-    let in_time = timeout(Duration::from_secs(20), left).await;
-    assert!(in_time.is_ok(), "not within 20 s: {:?}", one.said());
+    let in_time = timeout(at_most(Duration::from_secs(20)), left).await;
+    assert!(in_time.is_ok(), "not in time: {:?}", one.said());
     println!("expired after {:?}", killed.elapsed());
     assert!(killed.elapsed() > Duration::from_secs(9), "by expiry alone");
     assert_eq!(is_listed(&server, "two"), (false, false));
@@ -55,11 +55,15 @@ pub(crate) async fn a_restart_under_the_same_id_stays() {
     let (server, one, mut old) = pair().await;
     // The old run stands still, so that what it says comes late.
     old.signal("STOP");
-    let stopped = Instant::now();
     let new = Node::start(&server.url(), "two");
     let new_run = new.incarnation().await;
+    new.says("ready").await;
+    let ready = Instant::now();
     one.says(&format!("joined two {new_run}")).await;
-    assert!(stopped.elapsed() < Duration::from_secs(4), "soon");
+    assert!(
+        ready.elapsed() < Duration::from_secs(4),
+        "by its hello, not with the next heartbeat"
+    );
     assert!(one.has_said("left two replaced"), "{:?}", one.said());
 
     let listed =
@@ -123,7 +127,7 @@ pub(crate) async fn a_long_stop_is_seen_and_mended() {
     until("listed again", || async { joined() == 2 }).await;
     println!("listed again after {:?}", woken.elapsed());
     assert!(
-        woken.elapsed() < Duration::from_secs(5),
+        woken.elapsed() < at_most(Duration::from_secs(5)),
         "{:?}",
         woken.elapsed()
     );

@@ -4,6 +4,8 @@
 
 use std::io::{Error, ErrorKind};
 use std::net::{TcpListener, TcpStream};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -82,6 +84,9 @@ impl Drop for RedisServer {
     }
 }
 
+/// For an answer: a script that fills a Redis takes seconds on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 /// A plain command to the server or sentinel of a port.
 ///
 /// A wait with a time limit is not taken up again by the system after a signal, and each child
@@ -90,9 +95,9 @@ pub(crate) fn command<T: redis::FromRedisValue>(port: u16, words: &[&str]) -> T 
     let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).unwrap();
     for _ in 0..20 {
         let answer = client
-            .get_connection_with_timeout(Duration::from_secs(5))
+            .get_connection_with_timeout(PATIENCE)
             .and_then(|mut connection| {
-                connection.set_read_timeout(Some(Duration::from_secs(5)))?;
+                connection.set_read_timeout(Some(PATIENCE))?;
                 redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
             });
         match answer {
@@ -114,7 +119,7 @@ fn is_interrupted(error: &redis::RedisError) -> bool {
 }
 
 /// A free port below those that the system gives to connections: one of these could take a port
-/// while its server is being restarted. No two tests get the same.
+/// while its server is being restarted. No two tests on this machine get the same.
 pub(crate) fn free_port() -> u16 {
     const FIRST: u32 = 12_000;
     const COUNT: u32 = 20_000;
@@ -123,10 +128,21 @@ pub(crate) fn free_port() -> u16 {
     loop {
         let number = start.wrapping_add(TAKEN.fetch_add(1, Ordering::Relaxed)) % COUNT;
         let port = u16::try_from(FIRST + number).unwrap();
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if is_reserved(port) && TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
     }
+}
+
+/// Among all tests that run, by a name that the system gives to one of them at a time and takes
+/// back at its end, however that comes. The tests of the whole system use the same names.
+fn is_reserved(port: u16) -> bool {
+    static RESERVED: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
+    let name = SocketAddr::from_abstract_name(format!("wizard-test-port-{port}")).unwrap();
+    let reserved = UnixListener::bind_addr(&name);
+    reserved
+        .map(|reserved| RESERVED.lock().unwrap().push(reserved))
+        .is_ok()
 }
 
 /// Starts a server and waits until it takes connections.
@@ -149,7 +165,7 @@ pub(crate) fn spawn(port: u16, directory: &TempDir, arguments: &[&str]) -> Child
         .stderr(Stdio::null())
         .spawn()
         .expect("redis-server is installed");
-    for _ in 0..500 {
+    for _ in 0..6000 {
         let answers = TcpStream::connect(("127.0.0.1", port)).is_ok();
         assert!(
             child.try_wait().unwrap().is_none(),

@@ -9,7 +9,7 @@ use super::node::Node;
 use super::proxy::Proxy;
 use super::redis_server::RedisServer;
 use super::witness::Witness;
-use super::world::until;
+use super::world::{at_most, until};
 
 /// Within this after Redis can be reached again, everybody has heard a hello and read the list.
 const HEALED_WITHIN: Duration = Duration::from_secs(5);
@@ -97,10 +97,10 @@ impl Scene {
                 node.says("joined planted").await;
             }
         };
-        let within = HEALED_WITHIN.saturating_sub(trouble.back.elapsed());
+        let within = at_most(HEALED_WITHIN).saturating_sub(trouble.back.elapsed());
         let (healed, listed) = tokio::join!(
             timeout(within, healed),
-            timeout(within + NEXT_HEARTBEAT, listed)
+            timeout(within + at_most(NEXT_HEARTBEAT), listed)
         );
         let in_time = healed.and(listed);
         println!("{}: healed after {:?}", self.name, trouble.back.elapsed());
@@ -121,7 +121,12 @@ impl Scene {
         for (log, before) in self.logged().iter().zip(logged) {
             let new = &log[before.len()..];
             if trouble.away {
-                let lines = new.len() == 2 && is_away(&new[0]) && is_back(&new[1]);
+                // Once more if the machine was too busy for an answer in time; never one a try.
+                let is_pair = |pair: &[String]| match pair {
+                    [first, second] => is_away(first) && is_back(second),
+                    _ => false,
+                };
+                let lines = (1..=2).contains(&(new.len() / 2)) && new.chunks(2).all(is_pair);
                 assert!(lines, "not one line each: {new:?}");
             } else {
                 assert_eq!(new, [""; 0], "Redis was there");

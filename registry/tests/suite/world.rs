@@ -15,7 +15,20 @@ use super::redis_server::RedisServer;
 pub(crate) const SESSION_TTL: Duration = Duration::from_secs(2);
 pub(crate) const PUBLIC_TTL: Duration = Duration::from_secs(1);
 /// No test waits longer for anything.
-pub(crate) const CEILING: Duration = Duration::from_secs(15);
+pub(crate) const CEILING: Duration = Duration::from_mins(1);
+
+/// What is promised, where `make bench` measures it; beside other tests several times that.
+pub(crate) fn at_most(promised: Duration) -> Duration {
+    const SLACK: u32 = 3;
+    if std::env::var_os(LONG).is_some() {
+        promised
+    } else {
+        SLACK * promised
+    }
+}
+
+/// Also waits out what takes minutes, and holds all to what is promised; `make bench` sets it.
+pub(crate) const LONG: &str = "REGISTRY_LONG_TESTS";
 
 pub(crate) struct World {
     pub(crate) one: Registry,
