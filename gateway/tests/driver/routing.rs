@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use crate::bench::Bench;
 use crate::client::Client;
 
-/// Any answer is there by then.
-const WITHIN: Duration = Duration::from_secs(2);
+/// Any answer is there by then, with as much again for a machine that has other things to do.
+const WITHIN: Duration = Duration::from_secs(4);
 
 #[tokio::test]
 async fn unknown_codes_are_not_found() {
@@ -32,7 +32,7 @@ async fn join(client: &mut Client, code: &str) {
 }
 
 #[tokio::test]
-async fn unknown_full_and_silent_are_three_codes_each_within_two_seconds() {
+async fn unknown_full_and_silent_are_three_codes_each_in_time() {
     let mut bench = Bench::start().await;
     let (_ada, seat) = bench.seated_client().await;
     let mut ben = bench.client().await;

@@ -4,6 +4,12 @@ use super::*;
 
 #[test]
 fn what_is_not_answered_in_time_is_unavailable() {
+    const {
+        assert!(
+            ANSWER_WITHIN.as_millis() < 2_000,
+            "with the way to the player"
+        );
+    }
     let mut bench = Bench::seated();
     bench.say(r#"{"type":"start_game","id":"7"}"#);
     bench.wait(ANSWER_WITHIN.checked_sub(Duration::from_millis(1)).unwrap());
