@@ -17,6 +17,8 @@ use crate::support::{CEILING, eventually, http};
 
 /// Thousands of messages a second would only fill the log.
 const QUIET: (&str, &str) = ("LOG_LEVEL", "info");
+/// A sixth of `DRAIN_TIMEOUT`.
+const SOON: Duration = Duration::from_secs(10);
 /// Seats of a lobby.
 const SEATS: usize = 6;
 
@@ -151,8 +153,9 @@ async fn another_gateway_takes_a_session_over_and_the_old_connection_changes_not
     let mut new = Player::connect(&fleet.urls()[1]).await.unwrap();
     new.hello(Some(&token)).await.unwrap();
     assert_eq!(new.code(), Some(code));
+    // Long before the old one is missed.
     assert!(
-        began.elapsed() < Duration::from_secs(1),
+        began.elapsed() < Duration::from_secs(5),
         "{:?}",
         began.elapsed()
     );
@@ -232,7 +235,6 @@ async fn a_gateway_that_stops_closes_its_sockets_spread_out_and_its_players_go_o
         (code, began.elapsed())
     });
     let (not_ready, closed) = tokio::join!(not_ready, join_all(closing));
-    assert!(not_ready < Duration::from_secs(1), "{not_ready:?}");
     let restart = Some(u16::from(CloseCode::Restart));
     assert!(closed.iter().all(|(code, _)| *code == restart));
     let times = closed.into_iter().map(|(_, time)| time);
@@ -242,7 +244,11 @@ async fn a_gateway_that_stops_closes_its_sockets_spread_out_and_its_players_go_o
         last > first + Duration::from_millis(250),
         "{first:?} to {last:?}"
     );
-    assert!(last < Duration::from_secs(4), "{last:?}");
+    // Long before what may still go on is given up.
+    assert!(
+        not_ready < SOON && last < SOON,
+        "{not_ready:?} and {last:?}"
+    );
     assert!(Player::connect(url).await.is_err(), "no new sockets");
 
     let mut again = Player::connect(&fleet.urls()[1]).await.unwrap();

@@ -1,7 +1,5 @@
 //! What a table agrees on and shows beside the game.
 
-use std::time::Duration;
-
 use loadtest::Player;
 use protocol::Event;
 use protocol::event::TableEvent;
@@ -113,10 +111,7 @@ async fn a_turn_that_runs_out_is_played_for_its_player() {
             .turn
             > turn
     };
-    let state = players[0]
-        .until(later, Duration::from_secs(15))
-        .await
-        .unwrap();
+    let state = players[0].until(later, CEILING).await.unwrap();
     let people: Vec<bool> = state
         .lobby
         .as_ref()

@@ -109,15 +109,20 @@ async fn without_any_gateway_redis_says_who_is_there_and_takes_a_node_out() {
     watch.line(&["joined", "game-1", "game"]);
     let _two = game_node("game-2", &url).ready().await;
 
-    let list = prints(&["nodes", "list"], &variables);
-    let lines: Vec<&str> = list.lines().collect();
-    assert_eq!(lines.len(), 3, "{list}");
-    let column = lines[0].find("STATE").unwrap();
-    assert!(
-        lines[1..]
-            .iter()
-            .all(|line| line[column..].starts_with("ready "))
-    );
+    watch.line(&["joined", "game-2", "game"]);
+
+    // A process is ready a moment before it says so.
+    eventually("both are listed as ready", async || {
+        let list = prints(&["nodes", "list"], &variables);
+        let lines: Vec<&str> = list.lines().collect();
+        assert_eq!(lines.len(), 3, "{list}");
+        let column = lines[0].find("STATE").unwrap();
+        let mut states = lines[1..].iter().map(|line| &line[column..]);
+        states
+            .all(|state| state.starts_with("ready "))
+            .then_some(())
+    })
+    .await;
     let nodes = json_of(&["nodes", "list", "--json"], &variables);
     assert_eq!(nodes[0]["id"], "game-1");
     assert_eq!(
