@@ -76,7 +76,7 @@ pub(crate) struct Shared {
     pub(crate) opening: Semaphore,
     tally: Mutex<Tally>,
     games_begun: AtomicU64,
-    /// No other game begins.
+    /// No other game begins, and nobody thinks about a move.
     enough: AtomicBool,
     /// The first.
     fault: OnceLock<String>,
@@ -105,9 +105,14 @@ impl Shared {
         Instant::now() >= self.end
     }
 
+    /// What runs is only to be brought to its end.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.enough.load(Ordering::Relaxed)
+    }
+
     /// Takes one of the games that are left.
     pub(crate) fn may_begin_game(&self) -> bool {
-        if self.is_over() || self.enough.load(Ordering::Relaxed) {
+        if self.is_over() || self.is_finishing() {
             return false;
         }
         let begun = self.games_begun.fetch_add(1, Ordering::Relaxed);
@@ -173,7 +178,7 @@ impl Run {
         self.shared.tally().pauses.clone()
     }
 
-    /// From now on no other game begins; those that run are played to their end.
+    /// From now on no other game begins; those that run are played to their end, without a pause before a move.
     pub fn finish(&self) {
         self.shared.enough.store(true, Ordering::Relaxed);
     }

@@ -182,7 +182,7 @@ impl Table {
     async fn think(&mut self) {
         let mean = self.shared.config.think;
         let pause = mean.mul_f64(self.chance.random_range(0.5..1.5));
-        if pause > Duration::ZERO {
+        if pause > Duration::ZERO && !self.shared.is_finishing() {
             sleep_until((Instant::now() + pause).min(self.shared.end)).await;
         }
     }
