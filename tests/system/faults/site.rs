@@ -93,6 +93,12 @@ impl Site {
         self.nodes[index] = node;
     }
 
+    /// Another gateway in the place of one that has ended, where its players connect.
+    pub(super) async fn replace_gateway(&mut self, index: usize) {
+        let gateway = self.spawn_gateway(index).ready().await;
+        self.gateways[index] = gateway;
+    }
+
     /// Kills everything but Redis, and starts as much again at the same players' addresses.
     pub(super) async fn restart_all(&mut self) {
         let nodes = self.nodes.len();

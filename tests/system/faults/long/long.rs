@@ -7,3 +7,4 @@ mod killed;
 mod poisoned;
 mod silence;
 mod stopped;
+mod two_at_once;

@@ -1,0 +1,78 @@
+//! Two faults of different kinds at the same time, each of which alone is one of the others' tests.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::faults::scale::Scale;
+use crate::faults::site::{Pauses, Site, end, go_on};
+
+/// From the order to drain to the kill, and the other way round: what is released is on its way to the killed one, is there
+/// just now, or was there when it was killed. All tables of a node are handed over within some 20 ms.
+const BETWEEN: [Duration; 3] = [
+    Duration::ZERO,
+    Duration::from_millis(5),
+    Duration::from_millis(15),
+];
+/// A table may wait for the one, and then for the other.
+const NODES_GONE: Duration = Duration::from_secs(4);
+/// The players' way back through another gateway is the longer one.
+const GATEWAY_GONE: Duration = Duration::from_secs(20);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_killed_while_another_drains_costs_no_move_and_no_socket() {
+    let scale = Scale::read();
+    let mut site = Site::start(2, 4).await;
+    let run = site.play(scale).await;
+    let mut pauses = Pauses::none();
+    for (first, second) in [("TERM", "KILL"), ("KILL", "TERM")] {
+        for between in BETWEEN {
+            let at = Instant::now();
+            site.nodes[0].signal(first);
+            sleep(between).await;
+            site.nodes[1].signal(second);
+            for node in &mut site.nodes[..2] {
+                node.ended().await;
+            }
+            go_on(&run, Duration::from_secs(4)).await;
+            pauses.join(Pauses::after(&run, at, Duration::from_secs(1)));
+            site.replace_node(0).await;
+            site.replace_node(1).await;
+        }
+    }
+    let report = end(run).await;
+    println!(
+        "{} times a node killed beside one that drains",
+        2 * BETWEEN.len()
+    );
+    pauses.judge("both gone, to first new state", scale.at_most(NODES_GONE));
+    assert_eq!(report.reconnects, 0, "{report}");
+    assert!(site.sum("taken_over").await > 0, "tables were taken over");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn players_of_a_gateway_killed_with_their_tables_owner_find_their_seats() {
+    let scale = Scale::read();
+    let mut site = Site::start(2, 3).await;
+    let run = site.play(scale).await;
+    let mut pauses = Pauses::none();
+    for index in [1, 0] {
+        let at = Instant::now();
+        site.gateways[index].signal("KILL");
+        site.nodes[index].signal("KILL");
+        site.gateways[index].ended().await;
+        site.nodes[index].ended().await;
+        go_on(&run, Duration::from_secs(10)).await;
+        pauses.join(Pauses::after(&run, at, Duration::from_secs(1)));
+        site.replace_node(index).await;
+        site.replace_gateway(index).await;
+    }
+    let report = end(run).await;
+    pauses.judge(
+        "a gateway and a node killed, to first new state",
+        scale.at_most(GATEWAY_GONE),
+    );
+    assert!(site.sum("taken_over").await > 0, "tables were taken over");
+    // Everybody sat at the one that was killed first, or then at the other.
+    assert!(report.reconnects >= 3 * u64::from(scale.tables), "{report}");
+}
