@@ -29,8 +29,20 @@ async fn a_node_cut_off_from_redis_lets_its_tables_go() {
     go_on(&run, Duration::from_secs(8)).await;
     Pauses::after(&run, at, Duration::from_secs(15))
         .judge("cut off from Redis, taken over", scale.at_most(TAKEN_OVER));
+    let nodes = site.presence().await;
+    let cut_off: Vec<_> = nodes
+        .iter()
+        .filter(|node| node["cut_off"] == true)
+        .collect();
+    assert_eq!(cut_off.len(), 1, "operators see which one: {nodes:?}");
+    assert_eq!(cut_off[0]["link"], "up");
     way.set(Weather::Clear);
     go_on(&run, Duration::from_secs(6)).await;
+    eventually("it is one like the others again", async || {
+        let nodes = site.presence().await;
+        (nodes.iter().all(|node| node["cut_off"] == false)).then_some(())
+    })
+    .await;
     let report = end(run).await;
     assert_eq!(report.reconnects, 0, "{report}");
 }

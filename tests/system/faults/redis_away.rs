@@ -61,6 +61,8 @@ async fn games_go_on_without(site: &Site, run: &Run, scale: Scale, since: Instan
     go_on(run, Duration::from_secs(3)).await;
     let refused = arrive_late(site).await;
     assert_eq!(refused, Some(ErrorCode::Unavailable), "nothing new begins");
+    // Over the links: no presence can be written.
+    assert!(site.sum("uncommitted").await > 0, "operators see it");
     go_on(run, scale.redis_away.saturating_sub(since.elapsed())).await;
     Pauses::after(run, since, Duration::from_secs(2)).judge("Redis away", scale.at_most(PAUSE));
     println!("{} games ended meanwhile", run.games_finished() - before);
