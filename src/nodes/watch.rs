@@ -8,6 +8,8 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use registry::{Moved, Presence};
+
 use super::table::{Moment, Table, word};
 use super::{Node, Source, print};
 
@@ -16,6 +18,9 @@ const REDRAW_EVERY: Duration = Duration::from_secs(1);
 
 /// Joins and leaves beneath the table.
 const SHOWN_EVENTS: usize = 10;
+
+/// What was handed over is told of a node that left this soon afterwards; the operators' page shows it as long.
+const LATELY_MS: u64 = 600_000;
 
 /// News that wait for a slow terminal; beyond these nothing more is read.
 const NEWS_KEPT: usize = 1024;
@@ -91,7 +96,7 @@ impl Picture {
                 self.keep(node);
             }
             News::Left(node, reason) => {
-                lines += &self.happened("left", &node, &reason);
+                lines += &self.happened("left", &node, &parting(&node.presence, &reason));
                 self.nodes.remove(node.presence.id.as_str());
             }
             News::Beats(now_ms, last_seen) => {
@@ -172,6 +177,21 @@ impl Picture {
     }
 }
 
+/// Why it left, and what it gave away before: a node that drains has a goodbye for both.
+fn parting(left: &Presence, reason: &str) -> String {
+    let lately = |moved: &&Moved| left.last_seen < moved.at.saturating_add(LATELY_MS);
+    let Some(moved) = left.last_handed_over.as_ref().filter(lately) else {
+        return reason.to_owned();
+    };
+    let lobbies = if moved.lobbies == 1 {
+        "1 lobby".to_owned()
+    } else {
+        format!("{} lobbies, each", moved.lobbies)
+    };
+    let (longest, why) = (moved.longest_ms, &moved.why);
+    format!("{reason}, handed over {lobbies} within {longest} ms: {why}")
+}
+
 const HOME: &str = "\u{1b}[H";
 const CLEAR_LINE: &str = "\u{1b}[K";
 const CLEAR_BELOW: &str = "\u{1b}[J";
@@ -219,6 +239,18 @@ mod tests {
             "{left}"
         );
         assert!(picture.nodes.is_empty());
+        let mut drained = node("game-2");
+        drained.presence.last_handed_over = Some(Moved {
+            at: 3_722_000,
+            why: "drain".to_owned(),
+            lobbies: 34,
+            longest_ms: 200,
+        });
+        let left = picture.take(News::Left(drained, "goodbye".to_owned()));
+        assert!(
+            left.ends_with("  goodbye, handed over 34 lobbies, each within 200 ms: drain\n"),
+            "{left}"
+        );
         let lost = || News::Lost("refused".to_owned());
         assert!(picture.take(lost()).contains("lost     refused"));
         assert_eq!(picture.take(lost()), "", "told once");
