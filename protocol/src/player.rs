@@ -188,9 +188,27 @@ pub struct Malformed {
     pub message: String,
 }
 
+/// Shown of a [`Malformed::message`] at its beginning, in characters: the field, and what was there.
+const HEAD_CHARS: usize = 100;
+/// Likewise at its end: what should have been there, be it all the words that a field knows.
+const TAIL_CHARS: usize = 160;
+
 impl Malformed {
     /// The code it is answered with.
     pub const CODE: ErrorCode = ErrorCode::InvalidMessage;
+
+    /// What was sent is repeated in part only: an answer must not be as long as the longest frame.
+    fn new(id: Option<String>, message: &str) -> Self {
+        let chars = message.chars().count();
+        let message = if chars <= HEAD_CHARS + TAIL_CHARS {
+            message.to_owned()
+        } else {
+            let head = message.chars().take(HEAD_CHARS);
+            let tail = message.chars().skip(chars - TAIL_CHARS);
+            head.chain(['…']).chain(tail).collect()
+        };
+        Self { id, message }
+    }
 }
 
 impl PlayerFrame {
@@ -201,24 +219,22 @@ impl PlayerFrame {
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         // Serde would read the fields of a list by their order.
         if !text.trim_ascii_start().starts_with('{') {
-            let message = "not a JSON object with a type".to_owned();
-            return Err(Malformed { id: None, message });
+            return Err(Malformed::new(None, "not a JSON object with a type"));
         }
-        let head: Head = serde_json::from_str(text).map_err(|error| Malformed {
-            id: None,
-            message: format!("not a JSON object with a type: {error}"),
+        let head: Head = serde_json::from_str(text).map_err(|error| {
+            Malformed::new(None, &format!("not a JSON object with a type: {error}"))
         })?;
         let id = match head.id {
             None | Some(serde_json::Value::Null) => None,
             Some(serde_json::Value::String(id)) if id.chars().count() <= MAX_ID_CHARS => Some(id),
             Some(_) => {
                 let message = format!("id: must be a string of up to {MAX_ID_CHARS} characters");
-                return Err(Malformed { id: None, message });
+                return Err(Malformed::new(None, &message));
             }
         };
         match read_message(&head.kind, text) {
             Ok(message) => Ok(Self { id, message }),
-            Err(message) => Err(Malformed { id, message }),
+            Err(message) => Err(Malformed::new(id, &message)),
         }
     }
 }
@@ -389,6 +405,38 @@ mod tests {
         }
         let indented = "\n\t {\"type\":\"leave_lobby\"}\r\n";
         assert!(PlayerFrame::parse(indented).is_ok());
+    }
+
+    #[test]
+    fn an_error_repeats_little_of_what_was_sent() {
+        let long = "x".repeat(60_000);
+        for (text, begins, ends) in [
+            (
+                format!(r#"{{"type":"hello","token":null,"partial":"{long}"}}"#),
+                "partial: invalid type: string \"xxx",
+                "xxx\", expected a boolean",
+            ),
+            (
+                format!(r#"{{"type":"react","reaction":"{long}"}}"#),
+                "reaction: unknown variant `xxx",
+                "`, `thanks`, `hello`",
+            ),
+            (
+                format!(r#"{{"type":"action","action":{{"type":"{long}"}}}}"#),
+                "action.type: unknown variant `xxx",
+                "expected one of `choose_trump`, `bid`, `play`",
+            ),
+            (
+                format!(r#"{{"type":"{long}"}}"#),
+                "type: there is no message \"xxx",
+                "xxx\"",
+            ),
+        ] {
+            let message = refused(&text);
+            assert!(message.starts_with(begins), "{message}");
+            assert!(message.ends_with(ends), "{message}");
+            assert!(message.chars().count() < 300, "{message}");
+        }
     }
 
     #[test]
