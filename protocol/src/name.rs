@@ -35,6 +35,12 @@ impl PlayerName {
         &self.0
     }
 
+    /// Whether people could not tell the two apart: they differ by what is only seen beside others, and by how wide a
+    /// space is.
+    pub fn looks_like(&self, other: &PlayerName) -> bool {
+        seen(&self.0).eq(seen(&other.0))
+    }
+
     /// This name, or the first of "NAME (2)", "NAME (3)" … that is not taken; shortened where the number needs the room.
     #[must_use]
     pub fn unique_among(&self, is_taken: impl Fn(&PlayerName) -> bool) -> PlayerName {
@@ -85,19 +91,49 @@ fn is_unprintable(char: char) -> bool {
             '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' // direction
             | '\u{2028}' | '\u{2029}' // lines
             | '\u{00ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0001}' // nothing
+            | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' // nothing
         )
 }
 
-/// Seen only beside others, which some scripts and emoji need: joiners, variation selectors and tags, accents, fillers.
+/// Nothing of which is seen without others: it takes more than these to make a name.
 fn is_blank(char: char) -> bool {
-    is_combining_mark(char)
-        || char.is_whitespace()
+    is_combining_mark(char) || is_space(char) || is_helper(char)
+}
+
+/// Room between letters, also that of writing systems that have a letter for it.
+fn is_space(char: char) -> bool {
+    char.is_whitespace()
         || matches!(
             char,
-            '\u{034f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{200c}' | '\u{200d}' | '\u{2800}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}'
+            '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
         )
+}
+
+/// What some scripts and emoji need to say how their neighbours are drawn: joiners, variation selectors and tags.
+fn is_helper(char: char) -> bool {
+    matches!(
+        char,
+        '\u{034f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{200c}' | '\u{200d}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}'
+    )
+}
+
+/// What people see of a name: a page draws many spaces as one.
+fn seen(name: &str) -> impl Iterator<Item = char> + '_ {
+    let mut after_space = true;
+    let mut waits = false;
+    name.chars()
+        .filter(|char| !is_helper(*char))
+        .flat_map(move |char| {
+            if is_space(char) {
+                waits = !after_space;
+                return [None, None];
+            }
+            after_space = false;
+            let space = std::mem::take(&mut waits).then_some(' ');
+            [space, Some(char)]
+        })
+        .flatten()
 }
 
 impl From<PlayerName> for String {
@@ -165,6 +201,7 @@ mod tests {
             "\u{feff}A",
             "A\u{2060}B",
             "A\u{61c}",
+            "A\u{1d173}",
         ] {
             check(disguise, Err(InvalidName::Control));
         }
@@ -189,6 +226,31 @@ mod tests {
         };
         assert_eq!(unique("Ada"), "Ada (3)");
         assert_eq!(unique("Bob"), "Bob");
+    }
+
+    #[test]
+    fn names_that_look_the_same_are_told_apart() {
+        let looks = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|name| name.parse::<PlayerName>().unwrap());
+            one.looks_like(&other)
+        };
+        for twin in [
+            "Ada L",
+            "A\u{200d}da L",
+            "Ada\u{fe0f} L",
+            "Ada \u{34f}L",
+            "Ada L\u{e0041}\u{e007f}",
+            "Ada  L",
+            "Ada\u{a0}\u{3000}L",
+            "\u{2800}Ada\u{3164}L\u{2800}",
+            "Ada \u{200c} L",
+        ] {
+            assert!(looks("Ada L", twin), "{twin:?}");
+        }
+        for other in ["AdaL", "ada L", "Ad\u{e1} L", "Ada", "Ada LL"] {
+            assert!(!looks("Ada L", other), "{other:?}");
+        }
+        assert!(!looks("\u{1f468}", "\u{1f468}\u{200d}\u{1f467}"));
     }
 
     #[test]

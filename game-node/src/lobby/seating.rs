@@ -29,7 +29,7 @@ impl Lobby {
     }
 
     fn is_taken(&self, name: &PlayerName) -> bool {
-        self.places.iter().any(|place| place.name == *name)
+        self.places.iter().any(|place| place.name.looks_like(name))
     }
 
     /// Back to one's seat or place to watch from.
