@@ -199,7 +199,10 @@ impl Session {
                 self.vigil.heard(now);
                 self.message(now, message);
             }
-            Input::Heard => self.vigil.heard(now),
+            Input::Heard => {
+                self.vigil.heard(now);
+                self.heard(now);
+            }
             Input::Time | Input::Gone => {}
             Input::Entered(result) => self.entered(now, result),
             Input::Counted { journey, allowed } => self.counted(now, journey, allowed),
@@ -225,6 +228,20 @@ impl Session {
         }
     }
 
+    /// A ping or a pong counts as a message does: answering one costs as much, and nobody needs many.
+    fn heard(&mut self, now: Instant) {
+        match self.flood.count(now) {
+            Verdict::Pass | Verdict::Drop => {}
+            Verdict::DropFirst { retry_after_ms } => self.too_many(None, retry_after_ms),
+            Verdict::Ban => self.close(CloseCode::Policy),
+        }
+    }
+
+    fn too_many(&mut self, reply: Option<String>, retry_after_ms: u32) {
+        let message = "too many messages: this one and those that follow too soon are lost";
+        self.refuse_until(reply, ErrorCode::RateLimited, message, Some(retry_after_ms));
+    }
+
     /// The order of checks is that of `docs/protocol.md`: shape, rate, then whether there was a
     /// `hello`.
     fn message(&mut self, now: Instant, message: Result<PlayerFrame, Malformed>) {
@@ -242,15 +259,7 @@ impl Session {
         match verdict {
             Verdict::Pass => self.accepted(now, frame),
             Verdict::Drop => {}
-            Verdict::DropFirst { retry_after_ms } => {
-                let message = "too many messages: this one and those that follow too soon are lost";
-                self.refuse_until(
-                    frame.id,
-                    ErrorCode::RateLimited,
-                    message,
-                    Some(retry_after_ms),
-                );
-            }
+            Verdict::DropFirst { retry_after_ms } => self.too_many(frame.id, retry_after_ms),
             Verdict::Ban => self.close(CloseCode::Policy),
         }
     }

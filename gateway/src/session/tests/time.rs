@@ -90,6 +90,18 @@ fn malformed_messages_count_too() {
 }
 
 #[test]
+fn pings_count_too() {
+    let mut bench = Bench::seated();
+    for _ in 0..77 {
+        bench.give(Input::Heard);
+    }
+    assert_eq!(bench.errors(), ["rate_limited"]);
+    assert_eq!(bench.closed(), None);
+    bench.give(Input::Heard);
+    assert_eq!(bench.closed(), Some(CloseCode::Policy));
+}
+
+#[test]
 fn whoever_says_nothing_is_closed() {
     let mut bench = Bench::new();
     bench.wait(Duration::from_secs(10));
