@@ -13,6 +13,7 @@ use protocol::link::ToNode;
 use protocol::player::{Malformed, PlayerFrame};
 use protocol::server::ServerMessage;
 use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tracing::debug;
 
@@ -29,8 +30,8 @@ use crate::socket::{Wire, now, to_json};
 pub(crate) enum Ending {
     /// Its last frames are to be written.
     Closing,
-    /// Likewise, after a frame that was too long to be read.
-    TooBig,
+    /// Likewise, after a frame that can't be read.
+    Unreadable,
     /// Likewise, and the player has closed already.
     Closed,
     /// There is nobody to write to.
@@ -152,16 +153,18 @@ impl<'a, W: Wire> Connection<'a, W> {
                     // The answer to it comes with the end of the stream.
                     None => continue,
                 },
-                Some(Err(tungstenite::Error::Capacity(_))) => {
-                    self.gateway.metrics.closed(CloseCode::TooBig);
-                    self.wire.outbox().close(CloseCode::TooBig);
-                    Ending::TooBig
-                }
+                Some(Err(error)) => match unreadable(&error) {
+                    Some(code) => {
+                        self.gateway.metrics.closed(code);
+                        self.wire.outbox().close(code);
+                        Ending::Unreadable
+                    }
+                    None => Ending::Broken,
+                },
                 None => {
                     self.wire.outbox().end();
                     Ending::Closed
                 }
-                Some(Err(_)) => Ending::Broken,
             }));
         }
         Poll::Pending
@@ -356,6 +359,17 @@ fn session_config(config: &Config) -> SessionConfig {
         },
         renew_every: config.session_ttl / 4,
         reconnect_within_ms: u32::try_from(config.reconnect_window.as_millis()).unwrap_or(u32::MAX),
+    }
+}
+
+/// How a connection is closed on which something came that can't be read; none if it is lost.
+fn unreadable(error: &tungstenite::Error) -> Option<CloseCode> {
+    match error {
+        tungstenite::Error::Capacity(_) => Some(CloseCode::TooBig),
+        tungstenite::Error::Utf8(_) => Some(CloseCode::NoText),
+        tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+        tungstenite::Error::Protocol(_) => Some(CloseCode::NoFrame),
+        _ => None,
     }
 }
 

@@ -138,7 +138,7 @@ async fn serve(gateway: Arc<Gateway>, bare: Bare, origin: Origin, admitted: Admi
 async fn linger(mut wire: wire::Socket, ending: Ending) {
     let closed = async {
         wire.drain().await;
-        if ending == Ending::TooBig {
+        if ending == Ending::Unreadable {
             // Nothing more can be read, but its sender may still be writing, and reads after that.
             std::future::pending::<()>().await;
         }

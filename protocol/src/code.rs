@@ -91,6 +91,10 @@ impl fmt::Display for ErrorCode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum CloseCode {
+    /// Something that is no frame of a WebSocket's client: do not come back.
+    NoFrame = 1002,
+    /// A text that is not UTF-8: do not come back.
+    NoText = 1007,
     /// Flooding, or an origin that is not allowed: do not come back.
     Policy = 1008,
     /// A frame over [`crate::limit::MAX_PLAYER_FRAME_BYTES`]: do not come back.

@@ -91,25 +91,6 @@ async fn a_close_is_answered_with_its_code_and_then_the_socket_ends() {
 }
 
 #[tokio::test]
-async fn what_breaks_the_standard_ends_the_socket() {
-    let bench = Bench::start().await;
-    for broken in [
-        // Not masked, a reserved bit, an unknown opcode, no UTF-8.
-        b"\x81\x02{}".to_vec(),
-        frame(0xc1, b"{}"),
-        frame(0x83, b"{}"),
-        frame(0x81, b"\xff\xff"),
-    ] {
-        let (mut socket, _) = open(&bench, REQUEST, &broken).await;
-        let mut answer = Vec::new();
-        // In good order or not.
-        let ended = timeout(CEILING, socket.read_to_end(&mut answer)).await;
-        let _reset = ended.unwrap_or_else(|_| panic!("still open after {broken:?}"));
-    }
-    bench.until(|health| health["connections"] == 0).await;
-}
-
-#[tokio::test]
 async fn a_request_that_is_no_websocket_is_refused_and_counts_nowhere() {
     let bench = Bench::start().await;
     for missing in ["upgrade: websocket\r\n", "sec-websocket-version: 13\r\n"] {
@@ -117,4 +98,45 @@ async fn a_request_that_is_no_websocket_is_refused_and_counts_nowhere() {
         assert!(head.starts_with("HTTP/1.1 400"), "{head}");
     }
     bench.until(|health| health["connections"] == 0).await;
+}
+
+#[tokio::test]
+async fn what_can_not_be_read_is_closed_with_the_reason() {
+    let bench = Bench::start().await;
+    let unmasked = b"\x81\x02{}".to_vec();
+    for (what, bytes, code) in [
+        ("a text that is not UTF-8", frame(0x81, b"\xff\xfe"), 1007),
+        ("a frame without a mask", unmasked, 1002),
+        ("an opcode that does not exist", frame(0x83, b""), 1002),
+        ("a compressed frame", frame(0xc1, b"x"), 1002),
+        ("the middle of no message", frame(0x80, b"x"), 1002),
+        ("a ping in parts", frame(0x09, b"x"), 1002),
+    ] {
+        let (mut socket, _) = open(&bench, REQUEST, &[]).await;
+        socket.write_all(&bytes).await.unwrap();
+        let close = receive(&mut socket, 4).await;
+        let [0x88, 2, high, low] = close[..] else {
+            panic!("{what}: {close:?}")
+        };
+        assert_eq!(u16::from_be_bytes([high, low]), code, "{what}");
+        let ended = timeout(CEILING, socket.read_to_end(&mut Vec::new())).await;
+        let _reset = ended.unwrap_or_else(|_| panic!("still open after {what}"));
+    }
+    bench.until(|health| health["connections"] == 0).await;
+}
+
+#[tokio::test]
+async fn a_flood_of_pings_is_closed_with_1008() {
+    let bench = Bench::start().await;
+    let (mut socket, _) = open(&bench, REQUEST, &[]).await;
+    socket
+        .write_all(&frame(0x89, b"").repeat(10_000))
+        .await
+        .unwrap();
+    let mut received = Vec::new();
+    while !received.ends_with(b"\x88\x02\x03\xf0") {
+        received.extend(receive(&mut socket, 1).await);
+    }
+    let pongs = received.windows(2).filter(|bytes| bytes == b"\x8a\x00");
+    assert!(pongs.count() <= 100, "no more than what is let through");
 }
