@@ -99,13 +99,16 @@ impl Session {
                     "the host has removed you from the lobby",
                 );
             }
-            Parting::Lost => {
-                let message = "the table was lost by a fault of the server";
-                self.refuse(None, ErrorCode::LobbyLost, message);
-            }
+            Parting::Lost => self.table_lost(),
             Parting::Left | Parting::Ended | Parting::TakenOver => {}
         }
         self.leave_place();
+    }
+
+    /// Says that the table at which the player was has ended, and why.
+    pub(super) fn table_lost(&mut self) {
+        let message = "the table was lost by a fault of the server";
+        self.refuse(None, ErrorCode::LobbyLost, message);
     }
 
     /// The player is at no table.

@@ -102,7 +102,13 @@ impl Session {
             }
             (Whereabouts::Alone, _) if matches!(goal, Goal::Return { .. }) => self.give_up(true),
             (Whereabouts::Unknown, _) => match goal {
-                Goal::Return { .. } => self.forget_table(),
+                Goal::Return { .. } => {
+                    // Whoever comes back later than a table has ended is told of no fault.
+                    if self.place.is_some() {
+                        self.table_lost();
+                    }
+                    self.forget_table();
+                }
                 Goal::QuickPlay { .. } => self.try_next(now),
                 _ => self.fail(
                     ErrorCode::LobbyNotFound,

@@ -293,7 +293,7 @@ fn a_table_that_is_gone_answers_what_was_asked_of_it() {
     bench.say(r#"{"type":"add_ai","id":"7"}"#);
     bench.part("one", "ABCD23", Parting::Moved);
     bench.whereabouts(Whereabouts::Unknown);
-    assert_eq!(bench.errors(), ["unavailable"]);
+    assert_eq!(bench.errors(), ["lobby_lost", "unavailable"]);
     assert_eq!(bench.shown(), ["nothing"]);
 }
 
