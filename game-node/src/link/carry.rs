@@ -124,9 +124,12 @@ pub(super) async fn ai(
 }
 
 fn not_greeted(link: LinkId, end: Option<End>) {
-    let why = end.unwrap_or(End::NoHello);
-    // Somebody with the secret who is none of ours.
-    warn!(link = link.0, %why, "a link said no hello");
+    match end.unwrap_or(End::NoHello) {
+        // Whoever dialled gave it up, as all do while this process stands still.
+        why @ (End::Closed | End::Socket(_)) => debug!(link = link.0, %why, "a link has ended"),
+        // Somebody with the secret who is none of ours.
+        why => warn!(link = link.0, %why, "a link said no hello"),
+    }
 }
 
 fn ended(name: &str, end: &End) {
