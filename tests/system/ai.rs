@@ -133,6 +133,21 @@ const IMPATIENT: [(&str, &str); 3] = [
 ];
 
 #[tokio::test]
+async fn an_ai_node_with_another_secret_is_not_let_in_and_says_so() {
+    let house = House::start(&[]).await;
+    let url = house.redis.url();
+    let variables = [("REDIS_URL", url.as_str()), ("AI_SHARED_SECRET", "another")];
+    let stranger = Wizard::spawn("stranger", "ai-node", &variables);
+    let refused = |line: &str| {
+        line.contains("not let in by a game node") && line.contains("WARN") && line.contains("401")
+    };
+    stranger.line("a refusal", refused).await;
+    let own = house.ai_node("own").await;
+    house.until_ai("one link", |ai| ai["links"] == 1).await;
+    assert!(!own.lines().iter().any(|line| refused(line)));
+}
+
+#[tokio::test]
 async fn however_badly_an_ai_node_answers_the_table_goes_on_and_its_breaker_opens_and_closes() {
     let house = House::start(&IMPATIENT).await;
     let ai_node = AiNode::dial(house.links, Manner::Good);

@@ -52,19 +52,26 @@ impl Dialler {
     /// Until it is told to stop. A broken connection is dialled anew, for ever.
     pub(crate) async fn keep(&self, node: &NodeId, address: &str, until: CancellationToken) {
         let mut reached = true;
+        let mut refused = false;
         while !until.is_cancelled() {
             let ended = match until.run_until_cancelled(self.dial(address)).await {
                 None => return,
                 Some(Ok((peer, socket))) => {
                     tracing::info!(%node, address, "link to game node up");
                     reached = true;
+                    refused = false;
                     self.answer(peer, socket, &until).await
                 }
                 Some(Err(error)) => Err(error),
             };
             let Err(error) = ended else { return };
             // One line when it goes, not one a try.
-            if std::mem::replace(&mut reached, false) {
+            if matches!(error, Error::Http(_)) {
+                // It is there, and will never take us as we are.
+                if !std::mem::replace(&mut refused, true) {
+                    tracing::warn!(%node, address, %error, "not let in by a game node; trying on");
+                }
+            } else if std::mem::replace(&mut reached, false) {
                 tracing::info!(%node, address, %error, "link to game node down");
             }
             let pause = Duration::from_millis(chance(RETRY_MS));
