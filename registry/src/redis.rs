@@ -24,6 +24,10 @@ pub use self::config::RedisConfig;
 use self::connector::Connector;
 use self::line::Line;
 use self::pool::Pool;
+#[cfg(feature = "simulation")]
+pub(crate) use self::{
+    heartbeat::HEARTBEAT_TIMEOUT, line::TIMEOUTS_BEFORE_NEW, pool::RESPONSE_TIMEOUT,
+};
 use crate::backend::{Answer, Backend, Heartbeats, Subscriber};
 use crate::health::HealthCell;
 use crate::lobby::{
@@ -36,7 +40,7 @@ use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, Lifetimes, NodeId, TokenHash};
 
 /// Without an answer for so long a commit has failed.
-const COMMIT_TIMEOUT: Duration = Duration::from_millis(500);
+pub(crate) const COMMIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Everything that is asked of Redis by name of key.
 pub(crate) struct RedisBackend {

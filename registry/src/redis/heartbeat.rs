@@ -20,7 +20,7 @@ use crate::presence::{Beat, Listing, Message, Presence};
 use crate::{Incarnation, NodeId};
 
 /// A heartbeat that is not answered within this has failed.
-const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The heartbeat's own connection, and what is known over it.
 pub(super) struct HeartbeatLine {

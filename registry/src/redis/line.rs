@@ -18,7 +18,7 @@ use crate::health::HealthCell;
 use crate::metrics::Purpose;
 
 /// So many answers in a row that did not come in time, and the connection is taken for dead.
-const TIMEOUTS_BEFORE_NEW: u32 = 2;
+pub(crate) const TIMEOUTS_BEFORE_NEW: u32 = 2;
 
 pub(super) struct Line {
     connector: Arc<Connector>,

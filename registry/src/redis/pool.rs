@@ -17,7 +17,7 @@ use crate::metrics::Purpose;
 /// Enough for thousands of short operations a second.
 const CONNECTIONS: usize = 16;
 /// An operation that is not answered within this has failed.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Waiting for a free connection, or for a used one to answer its check.
 const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Making one may take a sentinel's answer and a handshake.

@@ -21,18 +21,10 @@ use crate::lobby::{
     Touch, Touched,
 };
 use crate::presence::{Heard, Listing, Message};
+use crate::redis::{COMMIT_TIMEOUT, HEARTBEAT_TIMEOUT, RESPONSE_TIMEOUT, TIMEOUTS_BEFORE_NEW};
 use crate::registry::check_code;
 use crate::session::{Greeting, Opened, Seated, Session, SessionSet};
 use crate::{Generation, NodeId, RegistryError, TokenHash};
-
-/// Without an answer for so long a commit has failed.
-const COMMIT_TIMEOUT: Duration = Duration::from_millis(500);
-/// Likewise everything else but a heartbeat.
-const POOL_TIMEOUT: Duration = Duration::from_secs(1);
-/// A heartbeat that is not answered within this has failed.
-const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(1);
-/// So many answers in a row that did not come, and the connection is taken for dead.
-const TIMEOUTS_BEFORE_NEW: u32 = 2;
 
 /// Runs something for as long as its process does.
 pub type Spawn = Arc<dyn Fn(BoxFuture<'static, ()>) + Send + Sync>;
@@ -68,7 +60,7 @@ impl Purpose {
         match self {
             Self::Commits => COMMIT_TIMEOUT,
             Self::Heartbeat => HEARTBEAT_TIMEOUT,
-            Self::Pool => POOL_TIMEOUT,
+            Self::Pool => RESPONSE_TIMEOUT,
         }
     }
 }
