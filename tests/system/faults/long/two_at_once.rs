@@ -25,20 +25,23 @@ async fn a_node_killed_while_another_drains_costs_no_move_and_no_socket() {
     let mut site = Site::start(2, 4).await;
     let run = site.play(scale).await;
     let mut pauses = Pauses::none();
-    for (first, second) in [("TERM", "KILL"), ("KILL", "TERM")] {
-        for between in BETWEEN {
-            let at = Instant::now();
-            site.nodes[0].signal(first);
-            sleep(between).await;
-            site.nodes[1].signal(second);
-            for node in &mut site.nodes[..2] {
-                node.ended().await;
-            }
-            go_on(&run, Duration::from_secs(4)).await;
-            pauses.join(Pauses::after(&run, at, Duration::from_secs(1)));
-            site.replace_node(0).await;
-            site.replace_node(1).await;
+    let orders = [("TERM", "KILL"), ("KILL", "TERM")];
+    let times = orders
+        .iter()
+        .flat_map(|order| BETWEEN.map(|between| (order, between)));
+    // The two that have all tables by then, in turns: whoever replaces one begins with none.
+    for (((first, second), between), place) in times.zip([0, 2].into_iter().cycle()) {
+        let at = Instant::now();
+        site.nodes[place].signal(first);
+        sleep(between).await;
+        site.nodes[place + 1].signal(second);
+        for node in &mut site.nodes[place..place + 2] {
+            node.ended().await;
         }
+        go_on(&run, Duration::from_secs(4)).await;
+        pauses.join(Pauses::after(&run, at, Duration::from_secs(1)));
+        site.replace_node(place).await;
+        site.replace_node(place + 1).await;
     }
     let report = end(run).await;
     println!(
