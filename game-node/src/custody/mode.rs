@@ -227,7 +227,9 @@ impl Custody {
                     .any(|gateway| matches!(gateway.said, Some((_, Sight::Reachable))))
                     .then(|| {
                         self.mode = Mode::Suspended;
-                        (self.silent, self.doubts) = (Some(now), false);
+                        // Until now nobody could have taken over: what comes from here on is trouble of its own.
+                        (self.trouble, self.silent) = (Some(now), Some(now));
+                        self.doubts = false;
                         Order::Suspend
                     })
             }

@@ -105,6 +105,21 @@ fn a_gateway_that_reaches_the_registry_again_stops_it() {
 }
 
 #[test]
+fn a_registry_that_goes_again_at_once_is_away_for_everybody_again() {
+    let start = chassis::clock::now();
+    let mut custody = suspended(start, &[1]);
+    custody.heard(start + ms(600), LinkId(1), AWAY);
+    assert_eq!(custody.decide(start + ms(600)), Some(Order::GoOn));
+    let back = start + ms(17_000);
+    custody.heard(back, LinkId(1), Sight::Reachable);
+    assert_eq!(custody.decide(back), Some(Order::Suspend));
+    // It was gone before anything could be committed.
+    let since_ms = 300;
+    custody.heard(back + ms(700), LinkId(1), Sight::Away { since_ms });
+    assert_eq!(custody.decide(back + ms(700)), Some(Order::GoOn));
+}
+
+#[test]
 fn suspended_alone_it_doubts_after_four_seconds_and_hands_over_after_five() {
     let start = chassis::clock::now();
     let mut custody = suspended(start, &[1]);
