@@ -26,9 +26,9 @@ pub(crate) enum Fault {
     ResetLink(Gateway, Node),
     /// The connection that is there holds everything back, as one does that has lost a packet; new ones do not.
     StallLink(Gateway, Node),
-    /// It is reset, and whatever is dialled anew stalls after so many ms, at the next state that is saved, for so many
-    /// ms, and is reset again.
-    FlakyLink(Gateway, Node, u64, u64),
+    /// It is reset again and again, and whatever is dialled anew carries so many messages of the node's and then none
+    /// for so many ms.
+    FlakyLink(Gateway, Node, u32, u64),
     /// All its players' sockets break.
     ResetPlayers(Gateway),
     /// Answers to some operations never come.
@@ -56,38 +56,49 @@ pub(crate) enum Gateway {
 }
 
 impl Fault {
-    /// A fault, and the longest time that it takes, in milliseconds. Half of them meet the first table.
-    pub(crate) fn draw(chance: &mut ChaCha8Rng, nodes: usize, gateways: usize) -> (Self, u64) {
-        let (node, gateway) = if chance.random() {
+    /// A fault, and the longest time that it takes, in milliseconds. One that is aimed meets the first table.
+    pub(crate) fn draw(
+        chance: &mut ChaCha8Rng,
+        is_aimed: bool,
+        nodes: usize,
+        gateways: usize,
+    ) -> (Self, u64) {
+        let (node, gateway) = if is_aimed {
             (Node::Owner, Gateway::Theirs)
         } else {
             let node = Node::Numbered(chance.random_range(0..nodes));
             (node, Gateway::Numbered(chance.random_range(0..gateways)))
         };
         let some = chance.random_range(1..=6);
-        match chance.random_range(0..26) {
+        match chance.random_range(0..27) {
             0 | 1 => (Self::KillNode(node), 9_000),
             2 => (Self::KillGateway(gateway), 6_000),
             3 | 4 => (Self::StopNode(node), 22_000),
             5 => (Self::StopGateway(gateway), 12_000),
             6 => (Self::BlockNode(node), 15_000),
-            7..=9 => (Self::KillRedis(data(chance)), 25_000),
+            7..=9 => Self::draw_redis(chance),
             10 => (Self::StopRedis, 20_000),
             11 | 12 => (Self::CutNodeFromRedis(node), 20_000),
             13 => (Self::CutGatewayFromRedis(gateway), 15_000),
-            14 => (Self::CutLink(gateway, node), 15_000),
-            15 => (Self::ResetLink(gateway, node), 101),
-            16 => (Self::StallLink(gateway, node), 12_000),
-            17 | 18 => {
-                let up = chance.random_range(50..300);
-                let held = chance.random_range(1_000..4_900);
-                (Self::FlakyLink(gateway, node, up, held), 12_000)
+            14 | 15 => (Self::CutLink(gateway, node), 25_000),
+            16 => (Self::ResetLink(gateway, node), 101),
+            17 => (Self::StallLink(gateway, node), 12_000),
+            18 | 19 => {
+                // It greets, says how it does, and answers whoever comes back.
+                let messages = chance.random_range(2..6);
+                let held = chance.random_range(1_500..4_900);
+                (Self::FlakyLink(gateway, node, messages, held), 12_000)
             }
-            19 | 20 => (Self::ResetPlayers(gateway), 101),
-            21 => (Self::LoseAnswers(node, some), 2_000),
-            22 => (Self::DelayRequests(node, some), 8_000),
+            20 | 21 => (Self::ResetPlayers(gateway), 101),
+            22 => (Self::LoseAnswers(node, some), 2_000),
+            23 => (Self::DelayRequests(node, some), 8_000),
             _ => (Self::DrainNode(node), 101),
         }
+    }
+
+    /// Redis dies, on which all others depend.
+    pub(crate) fn draw_redis(chance: &mut ChaCha8Rng) -> (Self, u64) {
+        (Self::KillRedis(data(chance)), 25_000)
     }
 
     /// Whether it takes Redis from everybody.
@@ -114,9 +125,9 @@ impl Fault {
 }
 
 fn data(chance: &mut ChaCha8Rng) -> Data {
-    match chance.random_range(0..3) {
-        0 => Data::Whole,
-        1 => Data::Older(chance.random_range(1..=8)),
+    match chance.random_range(0..4) {
+        0 | 1 => Data::Whole,
+        2 => Data::Older(chance.random_range(1..=8)),
         _ => Data::Empty,
     }
 }

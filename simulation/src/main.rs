@@ -57,6 +57,12 @@ fn main() -> ExitCode {
 
 /// Runs one schedule in this process.
 fn one(seed: u64, arguments: &Arguments) -> ExitCode {
+    if !arguments.quiet {
+        // On another thread, since each counts the hash maps that were made in it: with a log or without, the run is
+        // the same.
+        let logging = thread::spawn(log);
+        logging.join().expect("the filter is one");
+    }
     chance::seed(seed);
     let schedule = Schedule::draw(seed, arguments.overlap);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,16 +72,6 @@ fn one(seed: u64, arguments: &Arguments) -> ExitCode {
         .expect("a runtime without sockets needs nothing");
     let outcome = runtime.block_on(async {
         chance::begin();
-        if !arguments.quiet {
-            tracing_subscriber::fmt()
-                .with_env_filter(
-                    tracing_subscriber::EnvFilter::try_from_default_env()
-                        .unwrap_or_else(|_| "info".into()),
-                )
-                .with_target(false)
-                .with_ansi(false)
-                .init();
-        }
         world::run(seed, &schedule).await
     });
     println!("moves {}", outcome.moves);
@@ -86,6 +82,16 @@ fn one(seed: u64, arguments: &Arguments) -> ExitCode {
     // Nothing that still runs has anything to say.
     std::io::stdout().flush().expect("standard output is there");
     std::process::exit(i32::from(!outcome.breaches.is_empty()));
+}
+
+/// Prints what the processes log from now on.
+fn log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter.unwrap_or_else(|_| "info".into()))
+        .with_target(false)
+        .with_ansi(false)
+        .init();
 }
 
 /// Runs many, each in a process of its own.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::{Sink, Stream};
 use rand::RngExt;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_util::sync::CancellationToken;
 
@@ -34,8 +34,18 @@ struct Way {
     cut: Arc<watch::Sender<bool>>,
     /// Holds back what the connections carry that there are.
     stall: Arc<watch::Sender<bool>>,
+    /// What new connections do.
+    lapse: Option<Lapse>,
     /// Ends the connections that there are.
     reset: CancellationToken,
+}
+
+/// Of what comes back over a connection, something is lost on the way: nothing gets through until it is sent again.
+#[derive(Clone, Copy)]
+pub(crate) struct Lapse {
+    /// Messages that get through before.
+    pub(crate) after: u32,
+    pub(crate) lasts: Duration,
 }
 
 impl Network {
@@ -64,6 +74,11 @@ impl Network {
         Box::new(move || {
             stall.send_replace(false);
         })
+    }
+
+    /// From now on each new connection of that way has such a lapse, or none.
+    pub(crate) fn lapse(&self, from: &str, address: &str, lapse: Option<Lapse>) {
+        self.change(from, address, |way| way.lapse = lapse);
     }
 
     /// Opens a connection.
@@ -128,7 +143,8 @@ pub(crate) struct Socket {
 
 /// Both ends of a new one.
 fn connection(way: &Way) -> (Socket, Socket) {
-    let ((near_out, far_in), (far_out, near_in)) = (direction(way), direction(way));
+    let (near_out, far_in) = direction(way, None);
+    let (far_out, near_in) = direction(way, way.lapse);
     let end = |outgoing, incoming| Socket {
         outgoing: Some(outgoing),
         incoming,
@@ -142,14 +158,19 @@ type Direction = (
 );
 
 /// Carries in order what is sent, and then that it has ended.
-fn direction(way: &Way) -> Direction {
+fn direction(way: &Way, lapse: Option<Lapse>) -> Direction {
     let (sender, mut sent) = mpsc::unbounded_channel::<(Instant, Message)>();
     let (arrived, receiver) = mpsc::unbounded_channel();
     let way = way.clone();
     tokio::spawn(async move {
         let reset = way.reset.clone();
         let carrying = async {
+            let mut carried = 0;
             while let Some((arrives, message)) = sent.recv().await {
+                if let Some(lapse) = lapse.filter(|lapse| lapse.after == carried) {
+                    sleep(lapse.lasts).await;
+                }
+                carried += 1;
                 way.travel(arrives).await;
                 if arrived.send(message).is_err() {
                     return;

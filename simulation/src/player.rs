@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use loadtest::Checker;
-use protocol::lobby::LobbyStatus;
-use protocol::player::{Act, Hello, JoinLobby, Named, PlayerMessage};
+use protocol::lobby::{AiLevel, LobbyStatus};
+use protocol::player::{Act, AddAi, Hello, JoinLobby, Named, PlayerMessage};
 use protocol::server::{Refused, ServerMessage, State};
 use protocol::{ErrorCode, LobbyCode, PlayerName, Token};
 use rand::rngs::ChaCha8Rng;
@@ -22,10 +22,14 @@ use crate::moment::{Moment, Moments};
 use crate::network::{Network, Socket};
 use crate::verdict::{History, Verdict};
 
-/// Seats of a table; its first player is the host.
+/// People at a table; the first one is the host.
 pub(crate) const SEATS: usize = 3;
+/// Of those who are not the host, so many leave in the middle of the game.
+const LEAVING: f64 = 0.1;
 /// A request without an answer is made again after so long.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// Longer than any run.
+const FOR_EVER: Duration = Duration::from_hours(1);
 
 /// What the players of one table share.
 #[derive(Default)]
@@ -39,6 +43,7 @@ pub(crate) struct Table {
 pub(crate) struct Surroundings {
     pub(crate) network: Network,
     pub(crate) gateways: Vec<String>,
+    pub(crate) ai_seats: usize,
     pub(crate) thinks_ms: Range<u64>,
     pub(crate) verdict: Verdict,
     pub(crate) ledger: Ledger,
@@ -64,6 +69,8 @@ pub(crate) struct Player {
     due: Instant,
     /// Which move was sent last, and on which connection.
     asked: Option<u32>,
+    /// The turn from which on this player wants to leave.
+    leaves_at: Option<u32>,
 }
 
 /// What the end of a run asks, and who breaks something near this player.
@@ -77,6 +84,7 @@ pub(crate) struct Seen {
     pub(crate) moved_at: Option<Instant>,
     /// The last refusal, and how often there was one.
     pub(crate) refused: Option<ErrorCode>,
+    pub(crate) has_left: bool,
 }
 
 impl Player {
@@ -87,13 +95,17 @@ impl Player {
         table: Arc<Mutex<Table>>,
         around: Surroundings,
     ) -> Self {
+        let mut chance = ChaCha8Rng::seed_from_u64(seed);
+        let leaves = !is_host && chance.random_bool(LEAVING);
+        let leaves_at = leaves.then(|| chance.random_range(2..40));
         Self {
             name,
             is_host,
             table,
             around,
             seen: Arc::default(),
-            chance: ChaCha8Rng::seed_from_u64(seed),
+            chance,
+            leaves_at,
             token: None,
             welcomed: false,
             checker: Checker::default(),
@@ -171,6 +183,7 @@ impl Player {
                     .token
                     .as_ref()
                     .is_some_and(|token| *token != welcome.token)
+                    && !self.is_leaving()
                 {
                     self.breach("came back as a stranger");
                     self.checker = Checker::default();
@@ -189,7 +202,23 @@ impl Player {
         true
     }
 
+    /// Whether this player wants to leave by now.
+    fn is_leaving(&self) -> bool {
+        let turn = turn(&self.state);
+        self.leaves_at
+            .is_some_and(|at| turn.is_some_and(|turn| turn >= at))
+    }
+
+    /// The seat is an AI's from now on.
+    fn has_left(&mut self) {
+        lock(&self.seen).has_left = true;
+        self.due = Instant::now() + FOR_EVER;
+    }
+
     fn see(&mut self, state: State) {
+        if state.lobby.is_none() && self.is_leaving() {
+            return self.has_left();
+        }
         tracing::debug!(player = self.name, seq = state.seq, turn = turn(&state), events = ?state.events, "sees");
         if let Err(contradiction) = self.checker.see(&state) {
             self.breach(&contradiction.to_string());
@@ -271,6 +300,10 @@ impl Player {
                 self.due = Instant::now() + Duration::from_secs(2);
                 true
             }
+            ErrorCode::NotInLobby if self.is_leaving() => {
+                self.has_left();
+                true
+            }
             ErrorCode::LobbyNotFound => {
                 // The host may not have made it anew yet.
                 self.due = Instant::now() + Duration::from_secs(2);
@@ -286,13 +319,27 @@ impl Player {
     /// Does what a person would do now.
     async fn act(&mut self, socket: &mut Socket) {
         self.due = Instant::now() + PATIENCE;
+        if self.is_leaving() {
+            if !lock(&self.seen).has_left {
+                self.send(socket, &PlayerMessage::LeaveLobby).await;
+            }
+            return;
+        }
         let Some(lobby) = &self.state.lobby else {
             return self.sit_down(socket).await;
         };
         let Some(game) = &self.state.game else {
-            let complete = lobby.players.len() == SEATS && lobby.status == LobbyStatus::Waiting;
-            if self.is_host && complete {
-                self.send(socket, &PlayerMessage::StartGame).await;
+            let ais = lobby.players.iter().filter(|player| player.is_ai).count();
+            let complete = lobby.players.len() == SEATS + ais;
+            if self.is_host && complete && lobby.status == LobbyStatus::Waiting {
+                let next = if ais < self.around.ai_seats {
+                    PlayerMessage::AddAi(AddAi {
+                        level: AiLevel::Easy,
+                    })
+                } else {
+                    PlayerMessage::StartGame
+                };
+                self.send(socket, &next).await;
             }
             return;
         };

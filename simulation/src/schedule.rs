@@ -26,6 +26,8 @@ pub(crate) struct Schedule {
     pub(crate) nodes: usize,
     pub(crate) gateways: usize,
     pub(crate) tables: usize,
+    /// Seats of each that an AI has.
+    pub(crate) ai_seats: usize,
     /// How long a player thinks, in milliseconds.
     pub(crate) thinks_ms: Range<u64>,
     /// In the order of their beginnings.
@@ -54,13 +56,15 @@ impl Schedule {
         } else {
             500..2_000
         };
+        let ai_seats = chance.random_range(0..=1);
         let mut faults: Vec<Planned> = Vec::new();
         for _ in 0..chance.random_range(1..=2) {
             let from_ms = faults.iter().map(Planned::over_ms).max();
             let from_ms = from_ms.unwrap_or(FIRST_AT_MS) + chance.random_range(0..3_000);
             let count = if chance.random_bool(0.2) { 1 } else { overlap };
+            let is_aimed = chance.random();
             let bout = bout(&mut chance, from_ms, count, |chance| {
-                Fault::draw(chance, nodes, gateways)
+                Fault::draw(chance, is_aimed, nodes, gateways)
             });
             faults.extend(bout);
         }
@@ -69,6 +73,7 @@ impl Schedule {
             nodes,
             gateways,
             tables,
+            ai_seats,
             thinks_ms,
             faults,
         }
@@ -84,7 +89,12 @@ fn bout(
 ) -> Vec<Planned> {
     let mut bout: Vec<Planned> = Vec::new();
     for _ in 0..count {
-        let (fault, longest_ms) = draw(chance);
+        let meets_redis = bout.last().is_some_and(|before| !before.fault.is_redis());
+        let (fault, longest_ms) = if meets_redis && chance.random_bool(0.25) {
+            Fault::draw_redis(chance)
+        } else {
+            draw(chance)
+        };
         let lasts = Duration::from_millis(chance.random_range(100..=longest_ms));
         let (at_ms, moment) = match bout.last() {
             None => (from_ms, None),
@@ -114,7 +124,8 @@ fn beside(chance: &mut ChaCha8Rng, before: &Planned) -> (u64, Option<Moment>) {
         _ => {
             let moments = before.fault.sets_off();
             let moment = moments[chance.random_range(0..moments.len())];
-            (begin + chance.random_range(1..50), Some(moment))
+            // It waits from before the first one begins.
+            (begin, Some(moment))
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::fault::{Fault, Gateway, Node};
 use crate::ledger::Ledger;
 use crate::machine::{End, Machine, Role};
 use crate::moment::{Moment, Moments};
-use crate::network::Network;
+use crate::network::{Lapse, Network};
 use crate::player::{Player, SEATS, Seen, Surroundings, Table, lock};
 use crate::schedule::{Planned, Schedule};
 use crate::verdict::Verdict;
@@ -106,6 +106,7 @@ impl World {
         let surroundings = Surroundings {
             network: network.clone(),
             gateways: (0..schedule.gateways).map(gateway_address).collect(),
+            ai_seats: schedule.ai_seats,
             thinks_ms: schedule.thinks_ms.clone(),
             verdict: verdict.clone(),
             ledger: ledger.clone(),
@@ -202,9 +203,9 @@ impl World {
                 let (from, to) = self.link(gateway, node);
                 self.network.stall(&from, &to)
             }
-            Fault::FlakyLink(gateway, node, up, held) => {
-                let (up, held) = (Duration::from_millis(up), Duration::from_millis(held));
-                self.flaky(self.link(gateway, node), up, held)
+            Fault::FlakyLink(gateway, node, after, held) => {
+                let lasts = Duration::from_millis(held);
+                self.flaky(self.link(gateway, node), Lapse { after, lasts })
             }
             Fault::ResetPlayers(gateway) => {
                 let gateway = gateway_address(self.gateway_number(gateway));
@@ -231,21 +232,18 @@ impl World {
         })
     }
 
-    fn flaky(&self, (from, to): (String, String), up: Duration, held: Duration) -> End {
+    fn flaky(&self, (from, to): (String, String), lapse: Lapse) -> End {
         let (network, over) = (self.network.clone(), CancellationToken::new());
-        let moments = self.moments.clone();
         let end = over.clone();
         tokio::spawn(async move {
+            network.lapse(&from, &to, Some(lapse));
             while !over.is_cancelled() {
                 network.reset(&from, &to);
-                sleep(up).await;
-                moments.next(Moment::Commit, up).await;
-                let goes_on = network.stall(&from, &to);
-                let _over = over.run_until_cancelled(sleep(held)).await;
-                goes_on();
-                // What was held is on its way before the next break.
-                sleep(up).await;
+                // What was held back has come by then.
+                let next = lapse.lasts + Duration::from_millis(500);
+                let _over = over.run_until_cancelled(sleep(next)).await;
             }
+            network.lapse(&from, &to, None);
         });
         Box::new(move || end.cancel())
     }
@@ -289,7 +287,7 @@ impl World {
         for Seat { name, table, seen } in &self.players {
             let (code, seen) = (lock(table).code, lock(seen));
             let is_lost = code.is_some_and(|code| self.ledger.may_be_lost(code.as_str()));
-            if !is_lost && seen.moved_at.is_none_or(|at| at < since) {
+            if !is_lost && !seen.has_left && seen.moved_at.is_none_or(|at| at < since) {
                 return Err(format!("{name} has not moved since: {seen:?}"));
             }
         }
