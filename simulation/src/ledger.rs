@@ -19,8 +19,8 @@ use crate::verdict::Verdict;
 const AWAKE_AFTER: Duration = Duration::from_secs(6);
 /// Over a link that is silent for less nobody is relieved.
 const STOPPED_FOR: Duration = Duration::from_secs(5);
-/// So long after its trouble an owner may still be relieved for it.
-const RELIEVED_WITHIN: Duration = Duration::from_secs(10);
+/// So long after its trouble an owner may still be relieved for it: a claim may have waited at a Redis that stood still.
+const RELIEVED_WITHIN: Duration = Duration::from_secs(30);
 /// Likewise where Redis has come back with less.
 const SETTLED_AFTER: Duration = Duration::from_secs(20);
 /// Claims of one table in which nothing was played, and the time for them.
@@ -94,6 +94,11 @@ impl Ledger {
         self.find_lost();
     }
 
+    /// It has left in good order: what it has not saved then, nobody has excused.
+    pub(crate) fn leaves(&self, node: &str) {
+        self.condition(node, |condition| condition.is_dead = true);
+    }
+
     /// It stands still, or goes on.
     pub(crate) fn stands_still(&self, node: &str, stopped: bool) {
         self.condition(node, |condition| {
@@ -134,7 +139,7 @@ impl Ledger {
         let Some(held) = books.tables.get(code) else {
             return false;
         };
-        let is_lost = held.is_lost || saved < held.shown && books.counts_as_gone(held, STOPPED_FOR);
+        let is_lost = held.is_lost || saved < held.shown && books.stands_still(held, STOPPED_FOR);
         books.set_lost(code, is_lost);
         is_lost
     }
@@ -219,7 +224,7 @@ impl Books {
         let brings = before.seq.0.max(handed.unwrap_or(0));
         let held = self.table(&deed.code);
         let lacks = brings < held.shown;
-        if lacks && self.counts_as_gone(&self.tables[&deed.code], Duration::ZERO) {
+        if lacks && self.stands_still(&self.tables[&deed.code], Duration::ZERO) {
             self.set_lost(&deed.code, true);
         }
         let Some(owner) = before.owner.as_ref().filter(|owner| *owner != by) else {
@@ -240,6 +245,7 @@ impl Books {
         Ok(())
     }
 
+    /// Whether its holder is dead, or has given it up.
     fn is_dead(&self, held: &Held) -> bool {
         held.holder.as_ref().is_none_or(|(node, run)| {
             let condition = &self.nodes[node];
@@ -247,16 +253,15 @@ impl Books {
         })
     }
 
-    /// Whether its holder is dead, or has stood still for so long, or until just now.
-    fn counts_as_gone(&self, held: &Held, stopped_for: Duration) -> bool {
+    /// Whether its holder has stood still for so long, or until just now.
+    fn stands_still(&self, held: &Held, stopped_for: Duration) -> bool {
         let now = Instant::now();
-        let stands_still = held.holder.as_ref().is_some_and(|(node, _)| {
+        held.holder.as_ref().is_some_and(|(node, _)| {
             let condition = &self.nodes[node];
             let stopped = condition.stopped.is_some_and(|at| now >= at + stopped_for);
             let woken = condition.woken.is_some_and(|at| now < at + AWAKE_AFTER);
             stopped || woken
-        });
-        stands_still || self.is_dead(held)
+        })
     }
 
     fn set_lost(&mut self, code: &str, is_lost: bool) {

@@ -98,7 +98,7 @@ impl Machine {
                 }
             }
             // It has drained.
-            machine.ledger.dies(&machine.id);
+            machine.ledger.leaves(&machine.id);
             tokio::spawn(async move {
                 sleep(RESTARTED_AFTER).await;
                 machine.boot_after(before + 1);
