@@ -1,4 +1,5 @@
-//! How many sockets there are, all together and from one address.
+//! How many sockets there are, all together and from one address: the players' WebSockets, and
+//! what is not one yet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use chassis::environment::Limit;
 
 use crate::address::Origin;
 
-/// Counts the players' sockets. Its map has at most one entry a socket.
+/// Counts sockets of one kind. Its map has at most one entry a socket.
 #[derive(Debug)]
 pub(crate) struct Admission {
     most: Limit,
@@ -25,7 +26,7 @@ struct Present {
 #[derive(Debug)]
 pub(crate) struct Admitted {
     admission: Arc<Admission>,
-    origin: Origin,
+    origin: Option<Origin>,
 }
 
 impl Admission {
@@ -44,12 +45,23 @@ impl Admission {
         if !self.most.has_room(present.total) || !self.most_per_origin.has_room(from_here) {
             return None;
         }
-        present.total += 1;
         present.by_origin.insert(origin, from_here + 1);
-        Some(Admitted {
+        Some(self.place(&mut present, Some(origin)))
+    }
+
+    /// The same for one of a proxy, behind which anybody may be: counted in all alone.
+    pub(crate) fn admit_proxied(self: &Arc<Self>) -> Option<Admitted> {
+        let mut present = self.lock();
+        let has_room = self.most.has_room(present.total);
+        has_room.then(|| self.place(&mut present, None))
+    }
+
+    fn place(self: &Arc<Self>, present: &mut Present, origin: Option<Origin>) -> Admitted {
+        present.total += 1;
+        Admitted {
             admission: Arc::clone(self),
             origin,
-        })
+        }
     }
 
     /// How many sockets there are.
@@ -66,10 +78,13 @@ impl Drop for Admitted {
     fn drop(&mut self) {
         let mut present = self.admission.lock();
         present.total -= 1;
-        if let Some(count) = present.by_origin.get_mut(&self.origin) {
+        let Some(origin) = self.origin else {
+            return;
+        };
+        if let Some(count) = present.by_origin.get_mut(&origin) {
             *count -= 1;
             if *count == 0 {
-                present.by_origin.remove(&self.origin);
+                present.by_origin.remove(&origin);
             }
         }
     }
@@ -99,6 +114,16 @@ mod tests {
         drop((first, second, third));
         assert_eq!(admission.total(), 0);
         assert!(admission.lock().by_origin.is_empty());
+    }
+
+    #[test]
+    fn a_proxys_sockets_are_counted_in_all_alone() {
+        let admission = Admission::new(Limit::at_most(3), Limit::at_most(1));
+        let all: Vec<_> = (0..3).map(|_| admission.admit_proxied()).collect();
+        assert!(all.iter().all(Option::is_some));
+        assert!(admission.admit_proxied().is_none(), "three in all");
+        drop(all);
+        assert_eq!(admission.total(), 0);
     }
 
     #[test]

@@ -118,10 +118,7 @@ pub async fn run(
     let checks = Checks::new(&process);
     operations::open(&process.operations, &gateway);
 
-    let limits = listener::Limits {
-        concurrency: gateway.config.max_http_concurrency,
-        accept_rate: gateway.config.accept_rate,
-    };
+    let limits = listener::Limits::from(&gateway.config);
     let serving = listener::serve(
         listener,
         routes(&gateway),

@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chassis::Shutdown;
-use chassis::environment::Limit;
+use chassis::environment::{Limit, Networks};
 use chassis::limiter::TokenBucket;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -30,6 +30,9 @@ use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 use tracing::{debug, warn};
 
+use crate::address::Origin;
+use crate::admission::{Admission, Admitted};
+use crate::config::Config;
 use crate::metrics::{Metrics, Refusal};
 
 /// A request's head, and a WebSocket's handshake, are there by then. Between two requests of one
@@ -51,17 +54,48 @@ const SEND_BUFFER_BYTES: usize = 32 * 1024;
 const BURST_SECONDS: f64 = 0.1;
 /// Without room for more open files nothing can be done but wait.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
+/// Which part of the sockets that are no WebSocket, or not yet, one address may have: a hundred by
+/// default, where a browser opens six. Whoever takes them all and sends nothing shuts out nobody.
+const PART_OF_ONE_ADDRESS: u64 = 10;
 /// Told with 503.
 const BUSY_RETRY_SECONDS: HeaderValue = HeaderValue::from_static("15");
 /// The same for a socket that gets no further.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     retry-after: 15\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// `MAX_HTTP_CONCURRENCY` and `ACCEPT_RATE`.
-#[derive(Clone, Copy, Debug)]
+/// What bounds the sockets that are accepted.
+#[derive(Clone, Debug)]
 pub(crate) struct Limits {
-    pub(crate) concurrency: Limit,
-    pub(crate) accept_rate: Limit,
+    /// `MAX_HTTP_CONCURRENCY`.
+    concurrency: Limit,
+    /// The same for the sockets of one address that are no WebSockets.
+    open_per_origin: Limit,
+    /// `ACCEPT_RATE`.
+    accept_rate: Limit,
+    /// Behind whom anybody may be.
+    proxies: Networks,
+}
+
+impl From<&Config> for Limits {
+    fn from(config: &Config) -> Self {
+        // Where addresses are not told apart for WebSockets, they are not here either.
+        let open_per_origin = match config.max_connections_per_ip.count() {
+            None => Limit::NONE,
+            Some(sockets) => {
+                let part = |all: u64| Limit::at_most((all / PART_OF_ONE_ADDRESS).max(sockets));
+                config
+                    .max_http_concurrency
+                    .count()
+                    .map_or(Limit::NONE, part)
+            }
+        };
+        Self {
+            concurrency: config.max_http_concurrency,
+            open_per_origin,
+            accept_rate: config.accept_rate,
+            proxies: config.trusted_proxies.clone(),
+        }
+    }
 }
 
 /// One request under way, or one WebSocket: given back with the last clone.
@@ -93,7 +127,8 @@ pub(crate) async fn serve(
         routes,
         underway: Places::new(limits.concurrency),
         // As many may be between two requests, or before their first.
-        open: Places::new(limits.concurrency),
+        open: Admission::new(limits.concurrency, limits.open_per_origin),
+        proxies: limits.proxies,
         metrics,
         ending: ending.clone(),
     });
@@ -192,14 +227,15 @@ struct Front {
     /// Requests and WebSockets.
     underway: Places,
     /// TCP connections that are no WebSockets.
-    open: Places,
+    open: Arc<Admission>,
+    proxies: Networks,
     metrics: Metrics,
     ending: Shutdown,
 }
 
 impl Front {
     fn admit(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr) {
-        let Some(place) = self.open.take() else {
+        let Some(place) = self.place_for(peer.ip()) else {
             self.metrics.refused(Refusal::Concurrency);
             // As far as the kernel takes it; there shall be nothing to wait for.
             let _unheard = stream.try_write(BUSY);
@@ -213,6 +249,14 @@ impl Front {
             front.carry(stream, peer).await;
             drop(place);
         });
+    }
+
+    fn place_for(&self, peer: IpAddr) -> Option<Admitted> {
+        if self.proxies.contains(peer.to_canonical()) {
+            self.open.admit_proxied()
+        } else {
+            self.open.admit(Origin::of(peer))
+        }
     }
 
     /// Answers the requests of one connection, until it ends or becomes a WebSocket.

@@ -1,5 +1,6 @@
 //! Each limit, with its exact code.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use chassis::environment::Limit;
 use protocol::ErrorCode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout};
 
 use crate::bench::Bench;
@@ -191,6 +192,55 @@ async fn beyond_the_http_concurrency_everything_is_503() {
     timeout(CEILING, freed)
         .await
         .expect("a place that is free again");
+}
+
+/// Whoever opens sockets and sends nothing keeps nobody else out.
+#[tokio::test]
+async fn one_address_has_only_a_part_of_the_sockets_that_send_nothing() {
+    let bench = Bench::with(|config| {
+        config.max_http_concurrency = Limit::at_most(200);
+        config.max_connections = Limit::at_most(100);
+        config.max_connections_per_ip = Limit::at_most(10);
+        config.accept_rate = Limit::NONE;
+    })
+    .await;
+    let gateway = bench.gateway.address;
+    let mut silent = Vec::new();
+    for _ in 0..21 {
+        silent.push(TcpStream::connect(gateway).await.unwrap());
+    }
+    let mut answer = Vec::new();
+    let reading = silent[20].read_to_end(&mut answer);
+    timeout(CEILING, reading).await.expect("it ends").unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 503"), "{answer:?}");
+    let answer = page_for("127.0.0.2", gateway).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // As soon as they are gone, the address is as good as any other.
+    drop(silent);
+    let freed = async {
+        while !page_for("127.0.0.1", gateway)
+            .await
+            .is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(CEILING, freed)
+        .await
+        .expect("room for that address");
+}
+
+/// What somebody of an address gets; who is refused may be reset before the answer is read.
+async fn page_for(address: &str, gateway: SocketAddr) -> io::Result<String> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::new(address.parse().unwrap(), 0))?;
+    let mut stream = socket.connect(gateway).await?;
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n")
+        .await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
 }
 
 #[tokio::test]
