@@ -51,8 +51,8 @@ pub(crate) struct GatewayVariables {
     #[arg(long, env, default_value = "10")]
     pub(crate) lobby_create_rate: Limit,
 
-    /// Requests and sockets in all; beyond it 503 [default: 1000, or MAX_CONNECTIONS + 100 if that
-    /// is more]
+    /// Requests and sockets in all, a tenth of them from one address before they are WebSockets;
+    /// beyond it 503 [default: 1000, or MAX_CONNECTIONS + 100 if that is more]
     #[arg(long, env)]
     pub(crate) max_http_concurrency: Option<Limit>,
 
