@@ -123,7 +123,7 @@ impl Driver {
     }
 
     fn touched_one(&mut self, code: LobbyCode, epoch: u64, asked: Instant, said: Said) {
-        let run = self.run;
+        let (run, session_ttl) = (self.run, self.settings.session_ttl);
         let Some(table) = self.tables.get_mut(&code) else {
             return;
         };
@@ -140,7 +140,7 @@ impl Driver {
                 table.is_behind = true;
                 if said == Said::Behind {
                     // What has lost the record may have lost the sessions too.
-                    table.write_sessions_anew();
+                    table.write_sessions_anew(session_ttl);
                 }
                 self.dirty.insert(code);
             }

@@ -41,7 +41,7 @@ impl Driver {
     fn broken(&mut self, code: LobbyCode, asked: Option<&Asked>) {
         // Where and why is in the panic's own line above.
         error!(%code, "a lobby has broken");
-        let restored = self.restored(code);
+        let (restored, session_ttl) = (self.restored(code), self.settings.session_ttl);
         let Some(table) = self.tables.get_mut(&code) else {
             return;
         };
@@ -52,7 +52,7 @@ impl Driver {
                 change.place == SessionPlace::Elsewhere && lobby.known(&change.token).is_none()
             };
             table.sessions.retain(left);
-            for change in lobby.sessions() {
+            for change in lobby.sessions(now(), session_ttl) {
                 table.session_says(change);
             }
             table.take_undone()

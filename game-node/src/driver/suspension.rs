@@ -70,12 +70,13 @@ impl Driver {
 
     /// The lobby and the sessions of its people are written whatever the registry has of them.
     pub(super) fn write_anew(&mut self, code: LobbyCode) {
+        let session_ttl = self.settings.session_ttl;
         let Some(table) = self.tables.get_mut(&code) else {
             return;
         };
         if !table.giving.is_frozen() && !table.lobby.has_ended() {
             table.is_behind = true;
-            table.write_sessions_anew();
+            table.write_sessions_anew(session_ttl);
             self.dirty.insert(code);
         }
     }

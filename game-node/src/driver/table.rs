@@ -1,6 +1,6 @@
 //! One lobby at this node, with everything that the driver keeps beside it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chassis::trace::TraceContext;
@@ -12,6 +12,7 @@ use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue::Key;
 
 use super::asks::Asked;
+use super::now;
 use super::spans::MAX_TRACES;
 use crate::custody::{Doubt, Giving};
 use crate::lobby::{Census, Connection, Effect, Input, LinkId, Lobby, SessionChange};
@@ -202,9 +203,10 @@ impl Table {
         }
     }
 
-    /// The sessions of all people are written anew, whatever the registry has of them.
-    pub(super) fn write_sessions_anew(&mut self) {
-        for change in self.lobby.sessions() {
+    /// The sessions of all people are written anew, whatever the registry has of them; not of those
+    /// whose session has ended meanwhile.
+    pub(super) fn write_sessions_anew(&mut self, session_ttl: Duration) {
+        for change in self.lobby.sessions(now(), session_ttl) {
             self.session_says(change);
         }
     }

@@ -151,11 +151,20 @@ impl Lobby {
         self.people().chain(owners).map(change).collect()
     }
 
-    /// What the sessions of all people say while this lobby is.
-    pub fn sessions(&self) -> Vec<SessionChange> {
+    /// What the sessions of all people say while this lobby is. Whoever has been away for as long
+    /// as a session lives has none any more, and shall not get it back by this.
+    pub fn sessions(&self, now: Instant, session_ttl: Duration) -> Vec<SessionChange> {
+        let expired: Vec<_> = (self.absent(now).into_iter())
+            .filter(|absent| absent.away >= session_ttl)
+            .map(|absent| absent.player)
+            .collect();
         let owners = self.places.iter().filter_map(Place::owner);
         let change = |person: &Person| self.session_change(person, SessionPlace::Here(None));
-        self.people().chain(owners).map(change).collect()
+        self.people()
+            .chain(owners)
+            .filter(|person| !expired.contains(&person.player))
+            .map(change)
+            .collect()
     }
 
     /// Everybody who is not here but still belongs here, the owners of replaced seats included.

@@ -79,6 +79,32 @@ async fn where_the_record_is_lost_the_sessions_are_written_anew_too() {
     assert_eq!(lobby.as_deref(), Some(CODE));
 }
 
+/// Whoever was away for so long is a stranger, also where the sessions of the others are written.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_has_expired_is_not_written_anew() {
+    let mut manual = Manual::new();
+    let mut gateway = manual.gateway(1);
+    manual.hears(&mut gateway, 0, create(BORN)).await;
+    manual.hears(&mut gateway, 1, join("Ada")).await;
+    gateway.detaches(1, 1);
+    manual.takes_in();
+    manual.pump(&mut gateway).await;
+    let tokens = [token(0), token(1)];
+    for token in &tokens {
+        let dropped = manual
+            .registry
+            .session_drop(token, registry::Generation(u64::MAX))
+            .await;
+        assert!(dropped.unwrap());
+    }
+    tokio::time::sleep(TTL).await;
+    manual.connects_anew();
+    manual.pump(&mut gateway).await;
+    let sessions = manual.registry.sessions_read(&tokens).await.unwrap();
+    assert_eq!(sessions[0].as_ref().unwrap().lobby.as_deref(), Some(CODE));
+    assert_eq!(sessions[1], None);
+}
+
 #[tokio::test(start_paused = true)]
 async fn over_a_new_connection_everything_is_committed_anew() {
     let world = World::start();
