@@ -290,13 +290,10 @@ impl<'a, W: Wire> Connection<'a, W> {
                 Effect::Enter { token } => {
                     Some(Input::Entered(gateway.enter(connection, token).await))
                 }
-                Effect::Renew(record) => {
-                    gateway.renew(record).await;
-                    None
-                }
-                Effect::WriteAnew(record) => {
-                    gateway.write_session(record).await;
-                    None
+                Effect::Renew { renewal, record } => {
+                    let renewed = gateway.renew(renewal, record).await;
+                    let done = renewed.is_ok();
+                    Some(Input::Renewed { renewal, done })
                 }
                 Effect::ForgetLobby { token, code } => {
                     gateway.forget_lobby(&token, code).await;

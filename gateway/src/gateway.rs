@@ -24,7 +24,7 @@ use crate::gathering::{Gathering, Listing};
 use crate::links::Links;
 use crate::metrics::Metrics;
 use crate::routes::Routes;
-use crate::session::{Drawn, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, SessionRecord};
+use crate::session::{Drawn, MAX_QUICK_PLAY_TRIES, NoNode, RegistryAway, Renewal, SessionRecord};
 
 /// A registry that takes longer is away, as far as a waiting player is concerned.
 const REGISTRY_WITHIN: Duration = Duration::from_millis(1_500);
@@ -50,14 +50,23 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Lets a session live anew; one that the registry has lost is written again.
-    pub(crate) async fn renew(&self, record: SessionRecord) {
-        let token = registry_hash(&record.person.token);
-        match in_time(self.registry.session_renew(&[token])).await {
-            Ok(alive) if alive == [false] => self.write_session(record).await,
-            Ok(_) => {}
-            Err(RegistryAway) => debug!(player = %record.person.player, "session not renewed"),
+    /// Does what is due for a session.
+    pub(crate) async fn renew(
+        &self,
+        renewal: Renewal,
+        record: SessionRecord,
+    ) -> Result<(), RegistryAway> {
+        if renewal == Renewal::Renew {
+            let token = registry_hash(&record.person.token);
+            let renewed = in_time(self.registry.session_renew(&[token])).await;
+            let alive = renewed.inspect_err(|RegistryAway| {
+                debug!(player = %record.person.player, "session not renewed");
+            })?;
+            if alive != [false] {
+                return Ok(());
+            }
         }
+        self.write_session(record).await
     }
 
     /// Writes that a session's lobby is gone, unless it names another by now.
@@ -70,7 +79,7 @@ impl Gateway {
     }
 
     /// Writes a session; a newer connection's is left as it is.
-    pub(crate) async fn write_session(&self, record: SessionRecord) {
+    pub(crate) async fn write_session(&self, record: SessionRecord) -> Result<(), RegistryAway> {
         let session = Session {
             player_id: record.person.player.to_string(),
             name: record.name.map(|name| name.as_str().to_owned()),
@@ -78,9 +87,10 @@ impl Gateway {
             generation: Generation(record.person.generation),
         };
         let token = registry_hash(&record.person.token);
-        if let Err(RegistryAway) = in_time(self.registry.session_set(&token, &session)).await {
+        let written = in_time(self.registry.session_set(&token, &session)).await;
+        written.map(drop).inspect_err(|RegistryAway| {
             debug!(player = session.player_id, "session not written");
-        }
+        })
     }
 
     /// Counts a new lobby of this address; whether it is within the limit.

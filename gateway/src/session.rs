@@ -42,7 +42,8 @@ use flood::{Flood, Verdict};
 pub(crate) use journey::MAX_QUICK_PLAY_TRIES;
 use journey::{Abandoned, Goal, Journey};
 use place::Place;
-use vigil::{Renewal, Vigil};
+pub(crate) use vigil::Renewal;
+use vigil::Vigil;
 
 /// Whatever a player asks is answered within two seconds, if only by `unavailable`; the rest is for
 /// the way to them.
@@ -149,10 +150,14 @@ impl Session {
             self.phase = Phase::Closed;
         }
         if !self.is_closed() {
+            let before = self.lobby();
             self.take(now, input);
             self.expire(now);
             self.advance(now);
             self.settle_abandoned(now);
+            if self.lobby() != before {
+                self.vigil.moved(now, self.connection);
+            }
             self.tell_status();
         }
         self.trace = TraceContext::NONE;
@@ -205,6 +210,9 @@ impl Session {
             }
             Input::Time | Input::Gone => {}
             Input::Entered(result) => self.entered(now, result),
+            Input::Renewed { renewal, done } => {
+                self.vigil.renewed(now, self.connection, renewal, done);
+            }
             Input::Counted { journey, allowed } => self.counted(now, journey, allowed),
             Input::Drawn { journey, drawn } => self.drawn(now, journey, drawn),
             Input::Listed { journey, listing } => self.listed(now, journey, listing),
@@ -335,6 +343,9 @@ impl Session {
             name: entered.name,
         };
         self.vigil.entered(now, self.config.renew_every);
+        if !entered.written {
+            self.vigil.write_soon(now, self.connection);
+        }
         self.effects.push(Effect::Partial(hello.partial));
         self.send(ServerMessage::Welcome(welcome));
         self.tell_status();
@@ -403,10 +414,7 @@ impl Session {
             name: name.clone(),
             lobby,
         };
-        self.effects.push(match renewal {
-            Renewal::Renew => Effect::Renew(record),
-            Renewal::WriteAnew => Effect::WriteAnew(record),
-        });
+        self.effects.push(Effect::Renew { renewal, record });
     }
 
     fn tell_status(&mut self) {

@@ -60,13 +60,13 @@ impl Gateway {
         let (known, complete) = self.inquire(&token).await;
         if let Some((known, person)) = known {
             let generation = generation.max(person.generation + 1);
-            let entered = entered(token, &known, person, generation);
+            let mut entered = entered(token, &known, person, generation);
             let record = SessionRecord {
                 person: entered.person.clone(),
                 name: entered.name.clone(),
                 lobby: entered.lobby,
             };
-            self.write_session(record).await;
+            entered.written = self.write_session(record).await.is_ok();
             return Ok(Some(entered));
         }
         // A node that is not listed yet was not asked either.
@@ -189,10 +189,11 @@ fn recognised(token: Token, session: Session) -> Option<Entered> {
         token,
         name: session.name.and_then(|name| name.parse().ok()),
         lobby: session.lobby.and_then(|code| code.parse().ok()),
+        written: true,
     })
 }
 
-/// Somebody whom the owner of their table knows.
+/// Somebody whom the owner of their table knows, and the registry does not, or not so.
 fn entered(token: Token, known: &Known, person: KnownPerson, generation: u64) -> Entered {
     Entered {
         person: Person {
@@ -203,6 +204,7 @@ fn entered(token: Token, known: &Known, person: KnownPerson, generation: u64) ->
         token,
         name: person.name,
         lobby: Some(known.code),
+        written: false,
     }
 }
 

@@ -10,6 +10,7 @@ use protocol::server::{Refused, ServerMessage};
 use protocol::{CloseCode, LobbyCode, PlayerName, Token, TokenHash};
 use registry::NodeId;
 
+use super::vigil::Renewal;
 use crate::gathering::{Listing, Turn};
 use crate::links::NotSent;
 use crate::outbox::Picture;
@@ -30,6 +31,8 @@ pub(crate) enum Input {
     Stop,
     /// Answers [`Effect::Enter`].
     Entered(Result<Entered, NotEntered>),
+    /// Answers [`Effect::Renew`].
+    Renewed { renewal: Renewal, done: bool },
     /// Answers [`Effect::CountCreate`].
     Counted { journey: u64, allowed: bool },
     /// Answers [`Effect::Draw`].
@@ -95,10 +98,11 @@ pub(crate) enum Effect {
     Close(CloseCode),
     /// Recognises a player, or makes a new one.
     Enter { token: Option<Token> },
-    /// Lets the player's session live anew, and writes it if the registry has lost it.
-    Renew(SessionRecord),
-    /// Writes the player's session: another run of the registry may hold an older one, or none.
-    WriteAnew(SessionRecord),
+    /// Does what is due for the player's session.
+    Renew {
+        renewal: Renewal,
+        record: SessionRecord,
+    },
     /// Writes that the player's session does not name that lobby any more.
     ForgetLobby { token: TokenHash, code: LobbyCode },
     /// Counts a creation by this connection's address.
@@ -134,6 +138,8 @@ pub(crate) struct Entered {
     pub(crate) name: Option<PlayerName>,
     /// Where they sat or watched last.
     pub(crate) lobby: Option<LobbyCode>,
+    /// Whether the registry has all this; if not, it is written soon.
+    pub(crate) written: bool,
 }
 
 /// What is written of a session.

@@ -112,13 +112,17 @@ impl Bench {
     /// At the table `ABCD23` on node `one`.
     fn seated() -> Self {
         let mut bench = Self::inside();
-        bench.say(r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#);
-        bench.found("one");
-        bench.answer(Outcome::Done);
-        bench.give(Input::Show(picture("ABCD23", 1, 10)));
+        bench.sit_down();
         assert_eq!(bench.shown(), ["ABCD23 10"]);
         bench.effects.clear();
         bench
+    }
+
+    fn sit_down(&mut self) {
+        self.say(r#"{"type":"join_lobby","code":"ABCD23","name":"Ada"}"#);
+        self.found("one");
+        self.answer(Outcome::Done);
+        self.give(Input::Show(picture("ABCD23", 1, 10)));
     }
 
     fn say(&mut self, text: &str) {
@@ -300,6 +304,7 @@ fn entered(lobby: Option<&str>) -> Entered {
         token,
         name: None,
         lobby: lobby.map(|code| code.parse().unwrap()),
+        written: true,
     }
 }
 

@@ -190,7 +190,7 @@ fn a_session_that_is_written_anew_on_the_way_back_still_names_the_table() {
     bench.give(Input::Overview(Arc::new(overview)));
     bench.wait(Duration::from_secs(2));
     let written = bench.effects.iter().find_map(|effect| match effect {
-        Effect::WriteAnew(record) => Some(record.lobby),
+        Effect::Renew { record, .. } => Some(record.lobby),
         _ => None,
     });
     assert_eq!(written, Some(Some("ABCD23".parse().unwrap())));

@@ -132,10 +132,6 @@ fn whoever_says_nothing_is_closed() {
 
 #[test]
 fn the_session_is_renewed_while_the_player_is_there() {
-    let renewals = |bench: &Bench| {
-        let renewal = |effect: &&Effect| matches!(effect, Effect::Renew(_));
-        bench.effects.iter().filter(renewal).count()
-    };
     let mut bench = Bench::seated();
     for _ in 0..16 {
         bench.wait(
@@ -145,22 +141,122 @@ fn the_session_is_renewed_while_the_player_is_there() {
         );
         bench.give(Input::Heard);
     }
-    assert_eq!(renewals(&bench), 2);
+    let due = renewals(&mut bench);
+    assert_eq!(due, ["renew ABCD23", "renew ABCD23"]);
+}
+
+#[test]
+fn another_run_of_redis_may_have_lost_the_session_or_hold_an_older_one() {
+    let mut bench = Bench::seated();
+    another_run(&mut bench);
+    let Some(Effect::Renew { renewal, record }) = bench.effects.last() else {
+        panic!("it is written anew: {:?}", bench.effects);
+    };
+    assert_eq!(*renewal, Renewal::WriteAnew);
+    assert_eq!(record.lobby, Some("ABCD23".parse().unwrap()));
+    assert_eq!(record.name.as_ref().map(PlayerName::as_str), Some("Ada"));
+}
+
+#[test]
+fn a_session_that_was_not_written_is_tried_again_ever_more_seldom() {
+    let mut bench = Bench::seated();
+    another_run(&mut bench);
+    for again in [1, 2, 4, 8, 16, 16] {
+        let due = renewals(&mut bench);
+        assert_eq!(due, ["write ABCD23"], "after {again} s");
+        bench.give(Input::Renewed {
+            renewal: Renewal::WriteAnew,
+            done: false,
+        });
+        bench.give(Input::Heard);
+        bench.wait(Duration::from_millis(1_000 * again - 100));
+        assert_eq!(renewals(&mut bench).len(), 0, "{again} s");
+        bench.wait(Duration::from_millis(2_100));
+    }
+    assert_eq!(renewals(&mut bench), ["write ABCD23"]);
+    bench.give(Input::Renewed {
+        renewal: Renewal::WriteAnew,
+        done: true,
+    });
+    bench.wait(Duration::from_secs(30));
+    assert_eq!(renewals(&mut bench).len(), 0, "it is written");
+    // The next time it is as urgent as before.
+    another_run(&mut bench);
+    renewals(&mut bench);
+    bench.give(Input::Renewed {
+        renewal: Renewal::WriteAnew,
+        done: false,
+    });
+    bench.wait(Duration::from_secs(3));
+    assert_eq!(renewals(&mut bench).len(), 1);
+}
+
+#[test]
+fn a_session_that_was_not_renewed_is_tried_again_before_it_expires() {
+    let mut bench = Bench::seated();
+    let until_due = bench.session.config.renew_every;
+    for _ in 0..until_due.as_secs() / 10 {
+        bench.wait(Duration::from_secs(10));
+        bench.give(Input::Heard);
+    }
+    assert_eq!(renewals(&mut bench), ["renew ABCD23"]);
+    bench.give(Input::Renewed {
+        renewal: Renewal::Renew,
+        done: false,
+    });
+    bench.wait(Duration::from_secs(3));
+    assert_eq!(renewals(&mut bench), ["renew ABCD23"]);
+}
+
+#[test]
+fn who_is_known_to_their_tables_owner_only_is_written_soon() {
+    let mut bench = Bench::new();
+    bench.say(r#"{"type":"hello","token":null}"#);
+    bench.give(Input::Entered(Ok(Entered {
+        written: false,
+        ..entered(Some("ABCD23"))
+    })));
+    bench.wait(Duration::from_secs(2));
+    assert_eq!(renewals(&mut bench), ["write ABCD23"]);
+}
+
+#[test]
+fn a_session_whose_table_changes_while_it_is_written_is_written_again() {
+    let mut bench = Bench::inside();
+    another_run(&mut bench);
+    assert_eq!(renewals(&mut bench), ["write no table"]);
+    bench.sit_down();
+    bench.wait(Duration::from_secs(2));
+    assert_eq!(
+        renewals(&mut bench),
+        ["write ABCD23"],
+        "that no table is named may be written after the one that is"
+    );
+}
+
+/// Redis has begun anew, and all sessions have been written.
+fn another_run(bench: &mut Bench) {
     let mut overview = Overview::clone(&bench.session.overview);
     overview.registry_run += 1;
     bench.give(Input::Overview(Arc::new(overview)));
     bench.wait(Duration::from_secs(2));
-    assert_eq!(renewals(&bench), 2);
-    let Some(Effect::WriteAnew(record)) = bench
-        .effects
-        .iter()
-        .rev()
-        .find(|effect| matches!(effect, Effect::WriteAnew(_)))
-    else {
-        panic!("another run of Redis may have lost it, or hold an older one");
+}
+
+/// What was due for the session since this was asked last, and the table that it names.
+fn renewals(bench: &mut Bench) -> Vec<String> {
+    let effects = std::mem::take(&mut bench.effects).into_iter();
+    let renewal = |effect| {
+        let Effect::Renew { renewal, record } = effect else {
+            return None;
+        };
+        let what = match renewal {
+            Renewal::Renew => "renew",
+            Renewal::WriteAnew => "write",
+        };
+        let table = record.lobby.map(|code| code.to_string());
+        Some(format!("{what} {}", table.as_deref().unwrap_or("no table")))
     };
-    assert_eq!(record.lobby, Some("ABCD23".parse().unwrap()));
-    assert_eq!(record.name.as_ref().map(PlayerName::as_str), Some("Ada"));
+    effects.filter_map(renewal).collect()
 }
 
 #[test]
