@@ -28,6 +28,7 @@ const rooms: Size[] = [
   { width: 640, height: 420 },
   { width: 370, height: 300 },
   { width: 340, height: 220 },
+  { width: 560, height: 140 },
 ]
 
 describe.each(rooms)('a trick in $width by $height', (room) => {

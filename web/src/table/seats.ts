@@ -71,6 +71,32 @@ export type TrickLayout = { cardWidth: number; places: Place[] }
  * without covering each other.
  */
 export function trickLayout(seats: number, bottom: number, room: Size): TrickLayout {
+  return room.width > flatRoom * room.height
+    ? twoRows(seats, bottom, room)
+    : aroundTheMiddle(seats, bottom, room)
+}
+
+/** In a room so many times wider than high, a ring of cards would lie in a heap. */
+const flatRoom = 2.4
+
+/** A phone held sideways: the others' cards in a row, each below its plate, the own one below them. */
+function twoRows(seats: number, bottom: number, room: Size): TrickLayout {
+  const step = room.width / Math.max(1, seats - 1)
+  const byHeight = room.height / 2.02 / cardAspect
+  const cardWidth = Math.max(smallestTrickCard, Math.min(byHeight, step * 0.9, largestTrickCard))
+  const y = Math.max(0, (room.height - cardWidth * cardAspect) / 2)
+  const places = Array.from({ length: seats }, (_, seat): Place => {
+    const index = (seat - bottom + seats) % seats
+    if (index === 0) return { x: 0, y, rotate: leanOf(index) }
+    return { x: (index - seats / 2) * step, y: -y, rotate: leanOf(index) }
+  })
+  return { cardWidth, places }
+}
+
+/** A hand never lays a card down quite straight; the same seat always the same way. */
+const leanOf = (step: number): number => ((step * 37) % 9) - 4
+
+function aroundTheMiddle(seats: number, bottom: number, room: Size): TrickLayout {
   const { across, down } = ring[seats] ?? { across: 1.3, down: 1.07 }
   const byHeight = room.height / (2 * down + 1) / cardAspect
   const byWidth = room.width / (2 * across + 1)
@@ -88,8 +114,7 @@ export function trickLayout(seats: number, bottom: number, room: Size): TrickLay
     return {
       x: Math.cos(angle) * radius.x,
       y: Math.sin(angle) * radius.y,
-      // A hand never lays a card down quite straight; the same seat always the same way.
-      rotate: ((step * 37) % 9) - 4,
+      rotate: leanOf(step),
     }
   })
   return { cardWidth, places }
