@@ -32,8 +32,9 @@ const SUBSCRIBE_PATIENCE: Duration = Duration::from_secs(1);
 /// A stop gives up on a registry that is away after so long.
 const LEAVE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// After Redis was away for this process, others are given so long to come back before their
-/// absence means that they are gone: they may not have been able to write either.
+/// After Redis was away for this process, or its clock was put forward, others are given so long to
+/// come back before their absence means that they are gone: they may not have been able to write
+/// either.
 const RETURN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the handle wants done; the sender is told when it has been tried.
@@ -63,8 +64,8 @@ pub(super) struct Keeper {
     ready: bool,
     hello_due: bool,
     beat_at: Instant,
-    /// The last heartbeat that worked.
-    last_beat: Option<Instant>,
+    /// The last heartbeat that worked, and the registry's time then.
+    last_beat: Option<(Instant, u64)>,
     /// From when on whoever is not listed is gone.
     absence_counts_at: Instant,
     probe_at: Instant,
@@ -219,9 +220,9 @@ impl Keeper {
         self.backoff.reset();
         let now = Instant::now();
         self.beat_at = now + self.config.heartbeat_interval;
-        let last = self.last_beat.replace(now);
+        let last = self.last_beat.replace((now, listing.now_ms));
         self.shared.beaten(now);
-        if last.is_some_and(|last| now > last + self.config.heartbeat_interval * 2) {
+        if last.is_some_and(|last| self.may_have_missed(last, now, listing.now_ms)) {
             self.absence_counts_at = now + RETURN_PATIENCE;
         }
         let believed = now >= self.absence_counts_at;
@@ -233,6 +234,15 @@ impl Keeper {
             .checks
             .send_if_modified(|checks| !std::mem::replace(&mut checks.current, true));
         Ok(())
+    }
+
+    /// Whether whoever is not listed may live all the same: nobody could write for a while, or
+    /// what they wrote has lapsed at once, by the clock of a Redis that is ahead of the last one.
+    fn may_have_missed(&self, last: (Instant, u64), now: Instant, now_ms: u64) -> bool {
+        let interval = self.config.heartbeat_interval;
+        let passed = now.saturating_duration_since(last.0);
+        let passed_there = Duration::from_millis(now_ms.saturating_sub(last.1));
+        passed > interval * 2 || passed_there > passed + interval
     }
 
     async fn write_own(&mut self) -> Answer<Listing> {

@@ -1,8 +1,11 @@
 //! Who is there, as far as this process knows: merges lists and messages into events.
 //!
 //! Pure: times come in, events go out. Holds everybody but the own process.
+//!
+//! Redis' clock may go back, where a replica takes over whose clock is behind: then a time that
+//! lies ahead of it says nothing, neither that somebody lives nor that what is read is old.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,29 +41,45 @@ impl Roster {
         self.now_ms = listing.now_ms;
         self.forget_goodbyes();
         let mut events = Vec::new();
-        let mut absent: HashMap<NodeId, Arc<Presence>> = self.members.clone();
+        let mut listed = HashSet::new();
         for presence in listing.servers {
-            absent.remove(&presence.id);
+            if presence.last_seen > self.now_ms {
+                // No heartbeat of this clock has followed yet, and perhaps none will.
+                continue;
+            }
+            listed.insert((presence.id.clone(), presence.incarnation));
             if presence.id != *own {
-                events.extend(self.take_one(presence));
+                events.extend(self.take(presence));
             }
         }
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        for (id, presence) in absent {
-            if believed && presence.last_seen.saturating_add(ttl_ms) <= listing.now_ms {
-                self.members.remove(&id);
+        let now_ms = self.now_ms;
+        self.members.retain(|id, member| {
+            if listed.contains(&(id.clone(), member.incarnation)) {
+                return true;
+            }
+            if member.last_seen > now_ms {
+                Arc::make_mut(member).last_seen = now_ms;
+            }
+            let expired = believed && member.last_seen.saturating_add(ttl_ms) <= now_ms;
+            if expired {
                 events.push(Event::Left {
-                    presence,
+                    presence: Arc::clone(member),
                     reason: LeftReason::Expired,
                 });
             }
-        }
+            !expired
+        });
         events
     }
 
     /// Takes what the registry holds for one id.
     pub(crate) fn take_one(&mut self, presence: Presence) -> Vec<Event> {
         self.now_ms = self.now_ms.max(presence.last_seen);
+        self.take(presence)
+    }
+
+    fn take(&mut self, presence: Presence) -> Vec<Event> {
         if self
             .goodbyes
             .get(&presence.id)
@@ -84,7 +103,8 @@ impl Roster {
             };
             return vec![left, Event::Joined(new)];
         }
-        if new.last_seen < known.last_seen {
+        let is_older = new.last_seen < known.last_seen;
+        if is_older && known.last_seen <= self.now_ms {
             return Vec::new();
         }
         let changed = new.differs_from(&known);
@@ -220,7 +240,7 @@ mod tests {
     #[test]
     fn a_later_run_replaces_and_an_older_one_is_ignored() {
         let mut roster = Roster::default();
-        list(&mut roster, 1, vec![seen("a", 1, 10, 10)]);
+        list(&mut roster, 10, vec![seen("a", 1, 10, 10)]);
         let new = seen("a", 2, 20, 20);
         assert_eq!(
             words(roster.take_one(new.clone())),
@@ -233,6 +253,62 @@ mod tests {
             "a late goodbye"
         );
         assert_eq!(roster.members[&new.id].incarnation, new.incarnation);
+    }
+
+    #[test]
+    fn after_a_fail_over_to_a_clock_that_is_behind_everybody_is_seen_as_they_are() {
+        let mut roster = Roster::default();
+        let all = ["a", "b", "c"].map(|id| seen(id, 1, 1, 100_000));
+        list(&mut roster, 100_000, all.to_vec());
+        // The replica's clock is 30 s behind. Only `a` has beaten since, and is draining; `b` has
+        // not, and is listed with its time of before; `c` is not there.
+        let mut draining = seen("a", 1, 1, 72_000);
+        draining.state = crate::State::Draining;
+        let listing = |a: &Presence| vec![a.clone(), seen("b", 1, 1, 100_000)];
+        assert_eq!(list(&mut roster, 73_000, listing(&draining)), ["changed a"]);
+        let last_seen = |roster: &Roster| {
+            let of = |id| roster.members[&NodeId::new(id).expect("a valid id")].last_seen;
+            (of("a"), of("b"))
+        };
+        assert_eq!(last_seen(&roster), (72_000, 73_000));
+        draining.last_seen = 87_000;
+        assert_eq!(list(&mut roster, 87_999, listing(&draining)), [""; 0]);
+        assert_eq!(
+            last_seen(&roster),
+            (87_000, 73_000),
+            "nothing was heard of b by this clock"
+        );
+        let mut left = list(&mut roster, 88_000, listing(&draining));
+        left.sort();
+        assert_eq!(left, ["left b expired", "left c expired"]);
+        assert_eq!(
+            list(&mut roster, 93_000, listing(&draining)),
+            [""; 0],
+            "b is not there again because it is still listed"
+        );
+        let beats = seen("b", 1, 1, 94_000);
+        assert_eq!(list(&mut roster, 95_000, vec![beats]), ["joined b"]);
+        draining.last_seen = 96_000;
+        draining.players = 3;
+        assert_eq!(
+            words(roster.take_one(draining)),
+            ["changed a"],
+            "and its messages are believed"
+        );
+    }
+
+    #[test]
+    fn a_run_that_seems_to_be_the_older_one_is_taken_once_the_other_has_lapsed() {
+        let mut roster = Roster::default();
+        list(&mut roster, 100_000, vec![seen("a", 1, 90_000, 100_000)]);
+        // Redis has come back empty, with a clock that is behind.
+        let restarted = |last_seen| vec![seen("a", 2, 71_000, last_seen)];
+        assert_eq!(list(&mut roster, 71_000, restarted(71_000)), [""; 0]);
+        assert_eq!(
+            list(&mut roster, 86_000, restarted(86_000)),
+            ["left a expired"]
+        );
+        assert_eq!(list(&mut roster, 91_000, restarted(91_000)), ["joined a"]);
     }
 
     #[test]

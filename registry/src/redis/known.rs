@@ -12,7 +12,8 @@ use crate::presence::{Listing, Presence};
 /// One process' hash.
 pub(super) struct Row {
     pub(super) presence: Presence,
-    /// Its last heartbeat was so long before the expiry that its index entry shows.
+    /// Its last heartbeat was so long before the expiry that its index entry shows; 0 from whoever
+    /// does not say it.
     pub(super) ttl_ms: u64,
     /// Which revision of what it says this is; none from whoever does not count them.
     pub(super) revision: Option<String>,
@@ -50,7 +51,10 @@ impl Known {
         let listed = self.rows.iter().filter_map(|(id, row)| {
             let mut presence = row.presence.clone();
             let expiry = self.expiries.get(id)?;
-            presence.last_seen = presence.last_seen.max(expiry.saturating_sub(row.ttl_ms));
+            if row.ttl_ms > 0 {
+                // The row's own time may be of before Redis' clock went back.
+                presence.last_seen = expiry.saturating_sub(row.ttl_ms);
+            }
             Some(presence)
         });
         Listing {
@@ -134,6 +138,20 @@ mod tests {
         assert_eq!(note(&mut known, &second), ["b", "c"]);
         let listing = known.complete(130, vec![row("b", 120, "y-2"), row("c", 125, "z-1")]);
         let expected = [("a", 110), ("b", 120), ("c", 125)];
+        assert_eq!(seen(listing), expected.map(|(id, ms)| (id.to_owned(), ms)));
+    }
+
+    #[test]
+    fn a_heartbeat_is_as_old_as_the_index_says_also_where_the_clock_has_gone_back() {
+        let mut known = Known::default();
+        note(&mut known, &[("a", 1_110.0, "x-1"), ("b", 1_110.0, "y-1")]);
+        let rows = vec![row("a", 1_010, "x-1"), row("b", 1_010, "y-1")];
+        known.complete(1_010, rows);
+
+        let unread = note(&mut known, &[("a", 150.0, "x-1"), ("b", 150.0, "y-2")]);
+        assert_eq!(unread, ["b"]);
+        let listing = known.complete(60, vec![row("b", 50, "y-2")]);
+        let expected = [("a", 50), ("b", 50)];
         assert_eq!(seen(listing), expected.map(|(id, ms)| (id.to_owned(), ms)));
     }
 

@@ -1,6 +1,7 @@
 //! The server: one store, that stands still, dies, and comes back with what its file had.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ struct Shared {
     files: Mutex<VecDeque<Store>>,
     channel: Mutex<broadcast::Sender<(Option<NodeId>, Heard)>>,
     standing: watch::Sender<Standing>,
+    /// So far its clock has been put forward or back, in ms.
+    clock_shift_ms: AtomicI64,
     watcher: OnceLock<Watcher>,
 }
 
@@ -77,6 +80,7 @@ impl Redis {
             files: Mutex::default(),
             channel: Mutex::new(broadcast::channel(CHANNEL_MESSAGES).0),
             standing: watch::Sender::new(standing),
+            clock_shift_ms: AtomicI64::new(0),
             watcher: OnceLock::new(),
         }));
         let writing = redis.clone();
@@ -124,6 +128,14 @@ impl Redis {
                 stopped: false,
             };
         });
+    }
+
+    /// A replica that has everything takes over, whose clock is so much ahead, or behind if it is
+    /// negative.
+    pub fn fail_over(&self, ahead_ms: i64) {
+        self.kill();
+        self.0.clock_shift_ms.fetch_add(ahead_ms, Ordering::Relaxed);
+        self.restart(Data::Whole);
     }
 
     /// It stands still, or goes on.
@@ -176,7 +188,8 @@ impl Redis {
 
     pub(super) fn now_ms(&self) -> u64 {
         let passed = self.0.started.elapsed().as_millis();
-        EPOCH_MS + u64::try_from(passed).unwrap_or_default()
+        let now_ms = EPOCH_MS + u64::try_from(passed).unwrap_or_default();
+        now_ms.saturating_add_signed(self.0.clock_shift_ms.load(Ordering::Relaxed))
     }
 
     async fn write_files(self) {
