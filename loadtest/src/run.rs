@@ -183,12 +183,13 @@ impl Run {
         self.shared.enough.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until all tables have ended.
+    /// Waits until all tables have ended; once.
     ///
     /// # Errors
     /// The first fault.
-    pub async fn report(self) -> Result<Report, Fault> {
-        self.tables.await.expect("the tables are not aborted")?;
+    pub async fn report(&mut self) -> Result<Report, Fault> {
+        let tables = &mut self.tables;
+        tables.await.expect("the tables are not aborted")?;
         let config = &self.shared.config;
         let playing = self.shared.first_game.get();
         let playing = playing.map_or(Duration::ZERO, Instant::elapsed);

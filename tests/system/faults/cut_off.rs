@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::scale::Scale;
-use super::site::{Pauses, Site, end, go_on};
+use super::site::{Site, end, go_on};
 use crate::support::proxy::{Proxy, Weather};
 use crate::support::table::arrive;
 use crate::support::{eventually, http};
@@ -27,8 +27,6 @@ async fn a_node_cut_off_from_redis_lets_its_tables_go() {
     })
     .await;
     go_on(&run, Duration::from_secs(8)).await;
-    Pauses::after(&run, at, Duration::from_secs(15))
-        .judge("cut off from Redis, taken over", scale.at_most(TAKEN_OVER));
     let nodes = site.presence().await;
     let cut_off: Vec<_> = nodes
         .iter()
@@ -43,8 +41,11 @@ async fn a_node_cut_off_from_redis_lets_its_tables_go() {
         (nodes.iter().all(|node| node["cut_off"] == false)).then_some(())
     })
     .await;
-    let report = end(run).await;
-    assert_eq!(report.reconnects, 0, "{report}");
+    let ended = end(run).await;
+    ended
+        .pauses(at, TAKEN_OVER)
+        .judge("cut off from Redis, taken over", scale.at_most(TAKEN_OVER));
+    assert_eq!(ended.report.reconnects, 0, "{}", ended.report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,7 @@ use protocol::ErrorCode;
 use tokio::time::{Instant, sleep};
 
 use super::scale::Scale;
-use super::site::{Pauses, Site, end, go_on};
+use super::site::{Site, end, go_on};
 use crate::support::redis::Redis;
 use crate::support::table::arrive;
 use crate::support::{eventually, http};
@@ -25,7 +25,7 @@ async fn games_go_on_while_redis_stands_still() {
     games_go_on_without(&site, &run, scale, at).await;
     site.redis.signal("CONT");
     all_is_saved_again(&site, &run, scale).await;
-    end(run).await;
+    judge("Redis stands still", run, at, scale).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -38,7 +38,7 @@ async fn games_go_on_when_redis_comes_back_empty() {
     games_go_on_without(&site, &run, scale, at).await;
     site.redis.start_again().await;
     all_is_saved_again(&site, &run, scale).await;
-    end(run).await;
+    judge("Redis away, and back empty", run, at, scale).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -50,10 +50,8 @@ async fn games_go_on_when_redis_comes_back_from_its_file() {
     site.redis.kill();
     site.redis.start_again().await;
     go_on(&run, Duration::from_secs(3)).await;
-    Pauses::after(&run, at, Duration::from_secs(2))
-        .judge("Redis restarted from its file", scale.at_most(PAUSE));
     all_is_saved_again(&site, &run, scale).await;
-    end(run).await;
+    judge("Redis restarted from its file", run, at, scale).await;
 }
 
 async fn games_go_on_without(site: &Site, run: &Run, scale: Scale, since: Instant) {
@@ -64,8 +62,13 @@ async fn games_go_on_without(site: &Site, run: &Run, scale: Scale, since: Instan
     // Over the links: no presence can be written.
     assert!(site.sum("uncommitted").await > 0, "operators see it");
     go_on(run, scale.redis_away.saturating_sub(since.elapsed())).await;
-    Pauses::after(run, since, Duration::from_secs(2)).judge("Redis away", scale.at_most(PAUSE));
     println!("{} games ended meanwhile", run.games_finished() - before);
+}
+
+/// Once all games have ended.
+async fn judge(what: &str, run: Run, since: Instant, scale: Scale) {
+    let pauses = end(run).await.pauses(since, PAUSE);
+    pauses.judge(what, scale.at_most(PAUSE));
 }
 
 /// A player who comes now: the code by which their table is refused.

@@ -1,10 +1,11 @@
 //! A site whose processes come and go, with tables that play on it all the time.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use loadtest::{Config, Report, Run};
+use loadtest::{Config, Pause, Report, Run};
 use rules::SeatCount;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -163,58 +164,79 @@ pub(super) async fn go_on(run: &Run, time: Duration) {
     }
 }
 
-/// Waits until each game that runs has come to its end, and reports.
-pub(super) async fn end(run: Run) -> Report {
+/// Waits until each game that runs has come to its end.
+pub(super) async fn end(mut run: Run) -> Ended {
     run.finish();
     let report = tokio::time::timeout(2 * CEILING, run.report()).await;
     let report = report.expect("every game comes to its end").unwrap();
     assert_eq!(report.games_unfinished, 0, "{report}");
     println!("{report}");
-    report
+    let pauses = run.pauses();
+    Ended { report, pauses }
 }
 
-/// The longest pause of each table that a fault met, and what they come to.
+/// A run that is over. Only now are pauses looked at: one that still lasts is none that is known.
+pub(super) struct Ended {
+    pub(super) report: Report,
+    pauses: Vec<Pause>,
+}
+
+impl Ended {
+    /// Of moves that were on their way at some time from the fault on for `within`.
+    pub(super) fn pauses(&self, fault: Instant, within: Duration) -> Pauses {
+        self.pauses_of_each(&[fault], within)
+    }
+
+    /// Likewise, of one fault after the other.
+    pub(super) fn pauses_of_each(&self, faults: &[Instant], within: Duration) -> Pauses {
+        let mut all: Vec<Duration> = faults
+            .iter()
+            .flat_map(|fault| self.longest_of_each_table(*fault, within))
+            .collect();
+        all.sort_unstable();
+        Pauses(all)
+    }
+
+    fn longest_of_each_table(
+        &self,
+        fault: Instant,
+        within: Duration,
+    ) -> impl Iterator<Item = Duration> + use<> {
+        let mut longest: BTreeMap<u32, Duration> = BTreeMap::new();
+        for pause in &self.pauses {
+            let end = pause.begun + pause.took;
+            if end > fault && pause.begun < fault + within {
+                let longest = longest.entry(pause.table).or_default();
+                *longest = (*longest).max(end - pause.begun.max(fault));
+            }
+        }
+        longest.into_values()
+    }
+}
+
+/// The longest pause of each table that a fault met, the shortest first, and what they come to.
 pub(super) struct Pauses(Vec<Duration>);
 
 impl Pauses {
-    /// Of moves that were on their way at some time from `from` on for `within`.
-    pub(super) fn after(run: &Run, from: Instant, within: Duration) -> Self {
-        let mut longest = std::collections::BTreeMap::new();
-        for pause in run.pauses() {
-            if pause.begun + pause.took > from && pause.begun < from + within {
-                let longest: &mut Duration = longest.entry(pause.table).or_default();
-                *longest = (*longest).max((pause.begun + pause.took) - pause.begun.max(from));
-            }
-        }
-        let mut all: Vec<Duration> = longest.into_values().collect();
-        all.sort_unstable();
-        Self(all)
-    }
-
-    pub(super) fn join(&mut self, other: Self) {
-        self.0.extend(other.0);
-        self.0.sort_unstable();
-    }
-
-    pub(super) fn none() -> Self {
-        Self(Vec::new())
-    }
-
-    pub(super) fn quantile(&self, thousandth: usize) -> Duration {
-        let last = self.0.len().saturating_sub(1);
-        self.0
-            .get(last * thousandth / 1000)
-            .copied()
-            .unwrap_or_default()
-    }
-
     /// Prints, and holds the slowest of a hundred tables to a ceiling.
     pub(super) fn judge(&self, what: &str, ceiling: Duration) {
         let (middle, most, all) = (self.quantile(500), self.quantile(990), self.quantile(1000));
         println!(
-            "{what}: {} tables paused, p50 {middle:.0?}, p99 {most:.0?}, max {all:.0?}",
-            self.0.len()
+            "{what}: {} tables paused, p50 {middle:.1?}, p99 {most:.1?}, max {all:.1?}",
+            self.count()
         );
         assert!(most <= ceiling, "{what}: p99 {most:?}, at most {ceiling:?}");
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// By the nearest rank: of fewer than a hundred the longest is not left out.
+    fn quantile(&self, thousandths: usize) -> Duration {
+        let rank = (self.0.len() * thousandths).div_ceil(1000);
+        let pause = self.0.get(rank.saturating_sub(1));
+        pause.copied().unwrap_or_default()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::faults::scale::Scale;
-use crate::faults::site::{Pauses, Site, end, go_on};
+use crate::faults::site::{Site, end, go_on};
 use crate::support::proxy::Weather;
 use crate::support::table::arrive;
 use crate::support::{eventually, http};
@@ -21,6 +21,7 @@ async fn claims_and_creations_whose_answers_are_lost_or_late_leave_one_owner_and
     let (mut site, way) = Site::with_a_way(2, 3).await;
     let run = site.play(scale).await;
     let url = site.urls().remove(0);
+    let mut faults = Vec::new();
     for weather in [Weather::Deaf, Weather::Late(LATE)] {
         let mut player = arrive(&url).await;
         let at = Instant::now();
@@ -32,8 +33,7 @@ async fn claims_and_creations_whose_answers_are_lost_or_late_leave_one_owner_and
         go_on(&run, LATE.saturating_sub(at.elapsed())).await;
         way.set(Weather::Clear);
         go_on(&run, Duration::from_secs(5)).await;
-        let what = format!("a node killed, and answers of Redis {weather:?}");
-        Pauses::after(&run, at, LATE).judge(&what, PAUSE);
+        faults.push((weather, at));
 
         let code = eventually("a table of one's own", async || {
             sleep(Duration::from_millis(200)).await;
@@ -55,6 +55,10 @@ async fn claims_and_creations_whose_answers_are_lost_or_late_leave_one_owner_and
         )
         .await;
     }
-    let report = end(run).await;
-    assert_eq!(report.reconnects, 0, "{report}");
+    let ended = end(run).await;
+    for (weather, at) in faults {
+        let what = format!("a node killed, and answers of Redis {weather:?}");
+        ended.pauses(at, LATE).judge(&what, PAUSE);
+    }
+    assert_eq!(ended.report.reconnects, 0, "{}", ended.report);
 }

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::faults::scale::Scale;
-use crate::faults::site::{Pauses, Site, end};
+use crate::faults::site::{Site, end};
 use crate::support::deadly::DeadlyWay;
 use crate::support::process::Wizard;
 use crate::support::table::{gather, play_to_the_end, start};
@@ -47,7 +47,6 @@ async fn a_table_that_ends_its_owners_is_claimed_four_times_a_minute_at_most() {
         fleet.deaths_seen
     );
     assert!((2..=MOST_CLAIMS).contains(&claims.len()), "{claims:?}");
-    Pauses::after(&run, begun, MINUTE).judge("other tables", scale.at_most(OTHERS));
 
     enough.send_replace(true);
     let (insistent, refusals) = insisting.await.unwrap();
@@ -60,8 +59,11 @@ async fn a_table_that_ends_its_owners_is_claimed_four_times_a_minute_at_most() {
     }
     println!("without it the table is back after {:.1?}", since.elapsed());
     play_to_the_end(&mut players).await;
-    let report = end(run).await;
-    assert_eq!(report.reconnects, 0, "{report}");
+    let ended = end(run).await;
+    ended
+        .pauses(begun, MINUTE)
+        .judge("other tables", scale.at_most(OTHERS));
+    assert_eq!(ended.report.reconnects, 0, "{}", ended.report);
 }
 
 /// When it was claimed until then; whoever has read the message ends and is replaced meanwhile.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::faults::scale::Scale;
-use crate::faults::site::{Pauses, Site, end, go_on};
+use crate::faults::site::{Site, end, go_on};
 
 const TAKEN_OVER: Duration = Duration::from_secs(15);
 /// The time for which it stands still, and to say what has happened meanwhile.
@@ -21,11 +21,12 @@ async fn a_node_stopped_for_three_seconds_is_waited_for() {
     go_on(&run, Duration::from_secs(3)).await;
     site.nodes[0].signal("CONT");
     go_on(&run, Duration::from_secs(3)).await;
-    Pauses::after(&run, at, Duration::from_secs(3))
-        .judge("stopped for 3 s", scale.at_most(WAITED_FOR));
     assert_eq!(site.sum("taken_over").await, 0, "it keeps its tables");
-    let report = end(run).await;
-    assert_eq!(report.reconnects, 0, "{report}");
+    let ended = end(run).await;
+    ended
+        .pauses(at, Duration::from_secs(3))
+        .judge("stopped for 3 s", scale.at_most(WAITED_FOR));
+    assert_eq!(ended.report.reconnects, 0, "{}", ended.report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -37,8 +38,6 @@ async fn a_node_stopped_for_twenty_seconds_finds_its_tables_taken() {
     site.nodes[0].signal("STOP");
     go_on(&run, Duration::from_secs(20)).await;
     let taken_over = site.sum("taken_over").await;
-    Pauses::after(&run, at, Duration::from_secs(19))
-        .judge("stopped for 20 s, taken over", scale.at_most(TAKEN_OVER));
     println!("{taken_over} tables were taken over");
     assert!(taken_over > 0, "they were taken over before it woke up");
     site.nodes[0].signal("CONT");
@@ -49,8 +48,11 @@ async fn a_node_stopped_for_twenty_seconds_finds_its_tables_taken() {
             .iter()
             .any(|line| line.contains("relieved"))
     );
-    let report = end(run).await;
-    assert_eq!(report.reconnects, 0, "{report}");
+    let ended = end(run).await;
+    ended
+        .pauses(at, Duration::from_secs(20))
+        .judge("stopped for 20 s, taken over", scale.at_most(TAKEN_OVER));
+    assert_eq!(ended.report.reconnects, 0, "{}", ended.report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
