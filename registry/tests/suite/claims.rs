@@ -5,7 +5,7 @@ use registry::{Claimed, Committed, Deleted, Epoch, Handed, Released, Seq, Touche
 use super::operations::{
     claim, claimed, committed, deleted, record, released, taken, touch, touched,
 };
-use super::world::{BORN, OTHER_BORN, World, commit, create, owner, within};
+use super::world::{BORN, OTHER_BORN, World, commit, create, owner, until, within};
 
 pub(crate) async fn a_claim_takes_over_and_relieves(world: &World) {
     let (epoch, seq) = create(&world.one, "AAAAAA").await;
@@ -31,6 +31,19 @@ pub(crate) async fn a_claim_takes_over_and_relieves(world: &World) {
     assert_eq!(deleted(&world.one, BORN, epoch).await, Deleted::Relieved);
     let next = commit("AAAAAA", 2, new_epoch, new_seq.0 + 1);
     assert_eq!(committed(&world.other, next).await, Committed::Ok);
+}
+
+/// So that no number is given twice, should Redis come back older than it was.
+pub(crate) async fn a_claim_begins_at_the_clock(world: &World) {
+    let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    until("the clock has gone on", || async {
+        world.one.probe().await.expect("an answer");
+        world.one.now_ms().expect("it has answered") > epoch.0.max(seq.0) + 1
+    })
+    .await;
+    let before = world.one.now_ms().expect("it has answered");
+    let (new_epoch, new_seq, _) = taken(&world.other, &claim("AAAAAA", 2, epoch, seq)).await;
+    assert!(new_epoch.0 >= before && new_seq.0 >= before);
 }
 
 pub(crate) async fn a_claim_that_comes_late_or_twice_makes_one_owner(world: &World) {

@@ -42,6 +42,7 @@ macro_rules! on_both {
 on_both! {
     claims:
         a_claim_takes_over_and_relieves,
+        a_claim_begins_at_the_clock,
         a_claim_that_comes_late_or_twice_makes_one_owner,
         a_claim_of_what_has_moved_on_is_refused,
         a_claim_brings_the_handed_state_if_it_is_newer,

@@ -1,5 +1,6 @@
 //! Lobbies that are given up: by a node that drains, or so that a game starts elsewhere.
 
+use protocol::LobbyCode;
 use protocol::link::{Claimed, Sight};
 use protocol::server::LoadLevel;
 
@@ -174,6 +175,51 @@ async fn with_nobody_to_take_over_a_node_leaves_once_all_is_committed() {
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
     assert!(record.owner.is_some(), "it is not given up");
     assert!(!is_moved(&gateway));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_not_be_saved_keeps_no_node_beyond_its_drain_timeout() {
+    let (world, _other, mut gateway) = two_nodes().await;
+    world.shut();
+    let added = gateway.asks(0, ADD_AI);
+    gateway.hears_nothing_for(Duration::from_secs(1)).await;
+    let since = tokio::time::Instant::now();
+    world.process.shutdown.begin();
+    world.driving.await.unwrap();
+    let (took, timeout) = (since.elapsed(), settings().drain_timeout);
+    assert!(
+        took >= timeout && took < timeout + Duration::from_secs(2),
+        "{took:?}"
+    );
+    assert!(gateway.answers.iter().all(|(number, _)| *number != added));
+}
+
+#[tokio::test(start_paused = true)]
+async fn thirty_two_lobbies_are_released_at_once_and_then_the_others() {
+    let (world, _other, mut gateway) = two_nodes().await;
+    let tables = (1..=40).map(|number| (number, LobbyCode::from_bits(number.into())));
+    for (number, code) in tables.clone() {
+        gateway.code = code;
+        gateway.creates(number).await;
+    }
+    world.shut();
+    world.process.shutdown.begin();
+    gateway.hears_nothing_for(Duration::from_millis(100)).await;
+    gateway.answers.clear();
+    for (number, code) in tables {
+        gateway.code = code;
+        gateway.asks(number, ADD_AI);
+    }
+    gateway.code = CODE.parse().unwrap();
+    gateway.asks(0, ADD_AI);
+    // Whatever is under release is answered at once, and the rest once it is saved.
+    gateway.until(|gateway| gateway.answers.len() == 32).await;
+    gateway.hears_nothing_for(Duration::from_millis(100)).await;
+    let mut answers = gateway.answers.iter();
+    assert!(answers.all(|(_, outcome)| *outcome == Outcome::NotOwner));
+    world.open();
+    world.driving.await.unwrap();
+    assert_eq!(world.membership.own().handed_over, 41);
 }
 
 #[tokio::test(start_paused = true)]
