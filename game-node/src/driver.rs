@@ -306,9 +306,10 @@ impl Driver {
             FromLink::GatewayUp {
                 link,
                 gateway,
+                incarnation,
                 outbox,
             } => {
-                self.gateway_up(link, gateway, outbox);
+                self.gateway_up(link, gateway, incarnation, outbox);
             }
             FromLink::Gateway {
                 link,

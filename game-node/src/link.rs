@@ -22,6 +22,7 @@ use protocol::limit::MAX_LINK_FRAME_BYTES;
 use protocol::link::{self as gateway, GATEWAY_LINK_PATH};
 use protocol::version::{Peer, VERSION, VERSION_HEADER};
 use tokio::sync::mpsc;
+use uuid::Uuid;
 
 pub(crate) use self::outbox::{Outbox, outbox};
 use crate::driver::on_link;
@@ -34,6 +35,8 @@ pub(crate) enum FromLink {
     GatewayUp {
         link: LinkId,
         gateway: String,
+        /// Which run of it.
+        incarnation: Uuid,
         outbox: Outbox<gateway::ToGateway>,
     },
     /// What it says.

@@ -74,15 +74,9 @@ pub(crate) struct Custody {
     doubts: bool,
     tries: u32,
     next_try: Option<Instant>,
-    gateways: BTreeMap<LinkId, Gateway>,
+    /// What each gateway's link has said last, and when.
+    gateways: BTreeMap<LinkId, Option<(Instant, Sight)>>,
     looked: Instant,
-}
-
-/// A gateway's link.
-#[derive(Clone, Debug)]
-struct Gateway {
-    name: String,
-    said: Option<(Instant, Sight)>,
 }
 
 impl Custody {
@@ -125,10 +119,9 @@ impl Custody {
         now.saturating_duration_since(before) > GAP
     }
 
-    /// A gateway's link is up: a link of before under its name says nothing any more.
-    pub(crate) fn linked(&mut self, link: LinkId, name: String) {
-        self.gateways.retain(|_, gateway| gateway.name != name);
-        self.gateways.insert(link, Gateway { name, said: None });
+    /// A gateway's link is up: the only one that it has.
+    pub(crate) fn linked(&mut self, link: LinkId) {
+        self.gateways.insert(link, None);
     }
 
     pub(crate) fn unlinked(&mut self, link: LinkId) {
@@ -137,8 +130,8 @@ impl Custody {
 
     /// A gateway says how it fares with the registry.
     pub(crate) fn heard(&mut self, now: Instant, link: LinkId, sight: Sight) {
-        if let Some(gateway) = self.gateways.get_mut(&link) {
-            gateway.said = Some((now, sight));
+        if let Some(said) = self.gateways.get_mut(&link) {
+            *said = Some((now, sight));
         }
     }
 
@@ -224,7 +217,7 @@ impl Custody {
             Mode::Uncommitted => {
                 let mut gateways = self.gateways.values();
                 gateways
-                    .any(|gateway| matches!(gateway.said, Some((_, Sight::Reachable))))
+                    .any(|said| matches!(said, Some((_, Sight::Reachable))))
                     .then(|| {
                         self.mode = Mode::Suspended;
                         // Until now nobody could have taken over: what comes from here on is trouble of its own.
@@ -262,8 +255,8 @@ impl Custody {
             return false;
         };
         let own = now.saturating_duration_since(trouble);
-        self.gateways.values().all(|gateway| {
-            let Some((at, Sight::Away { since_ms })) = gateway.said else {
+        self.gateways.values().all(|said| {
+            let Some((at, Sight::Away { since_ms })) = *said else {
                 return false;
             };
             let age = now.saturating_duration_since(at);

@@ -17,7 +17,7 @@ fn ms(milliseconds: u64) -> Duration {
 fn suspended(start: Instant, links: &[u64]) -> Custody {
     let mut custody = Custody::new(start);
     for link in links {
-        custody.linked(LinkId(*link), format!("gateway-{link}"));
+        custody.linked(LinkId(*link));
     }
     custody.sends(start);
     assert_eq!(custody.decide(start + ms(499)), None);
@@ -72,7 +72,8 @@ fn a_closed_link_does_not_count_and_a_new_one_stands_for_the_gateway() {
     assert_eq!(custody.decide(start + ms(600)), Some(Order::GoOn));
 
     let mut custody = suspended(start, &[1]);
-    custody.linked(LinkId(7), "gateway-1".to_owned());
+    custody.unlinked(LinkId(1));
+    custody.linked(LinkId(7));
     custody.heard(start + ms(600), LinkId(7), AWAY);
     assert_eq!(custody.decide(start + ms(600)), Some(Order::GoOn));
 }
@@ -156,7 +157,7 @@ fn what_was_handed_over_while_nobody_could_take_it_goes_on_uncommitted_after_all
 fn a_release_that_waits_has_a_commit_tried_and_counts_as_the_trouble_that_it_tells_of() {
     let start = chassis::clock::now();
     let mut custody = Custody::new(start);
-    custody.linked(LinkId(1), "gateway-1".to_owned());
+    custody.linked(LinkId(1));
     custody.releases(start);
     custody.releases(start + ms(400));
     assert_eq!(custody.next_wake(), Some(start + ms(500)));

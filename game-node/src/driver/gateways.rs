@@ -7,6 +7,7 @@ use chassis::trace::Span;
 use futures_util::FutureExt;
 use protocol::link::{ToGateway, ToNode};
 use tracing::{debug, info};
+use uuid::Uuid;
 
 use super::{Driver, Finished, now, probe};
 use crate::custody::Mode;
@@ -22,6 +23,8 @@ pub(super) struct Gateways(HashMap<LinkId, Gateway>);
 
 struct Gateway {
     name: String,
+    /// Tells gateways apart, since two may have been given the same name: each has its link.
+    incarnation: Uuid,
     outbox: Outbox<ToGateway>,
 }
 
@@ -43,9 +46,9 @@ impl Gateways {
     }
 
     /// The link by which that gateway is reached.
-    fn of(&self, name: &str) -> Option<LinkId> {
+    fn of(&self, incarnation: Uuid) -> Option<LinkId> {
         let mut all = self.0.iter();
-        let (link, _) = all.find(|(_, gateway)| gateway.name == name)?;
+        let (link, _) = all.find(|(_, gateway)| gateway.incarnation == incarnation)?;
         Some(*link)
     }
 
@@ -57,8 +60,14 @@ impl Gateways {
 }
 
 impl Driver {
-    pub(super) fn gateway_up(&mut self, link: LinkId, name: String, outbox: Outbox<ToGateway>) {
-        if self.supersedes(link, &name) == Some(false) {
+    pub(super) fn gateway_up(
+        &mut self,
+        link: LinkId,
+        name: String,
+        incarnation: Uuid,
+        outbox: Outbox<ToGateway>,
+    ) {
+        if self.supersedes(link, incarnation) == Some(false) {
             // Dialled earlier, and heard of later: the gateway has given it up.
             return debug!(gateway = name, "a link was late");
         }
@@ -66,9 +75,14 @@ impl Driver {
             debug!("the own probe is linked");
         } else {
             info!(gateway = name, "a gateway is linked");
-            self.custody.linked(link, name.clone());
+            self.custody.linked(link);
         }
-        self.gateways.0.insert(link, Gateway { name, outbox });
+        let gateway = Gateway {
+            name,
+            incarnation,
+            outbox,
+        };
+        self.gateways.0.insert(link, gateway);
         let owner = self.store.owner();
         let incarnation = owner.incarnation.uuid();
         self.gateways.send(
@@ -87,8 +101,8 @@ impl Driver {
     /// A gateway has one link, which it has dialled anew if this is another: then the one before has ended, though that
     /// may not be heard for long. What was on its way there was asked again over the new one, and must not come after
     /// that: a player who has come back would be nowhere. Whether this is the newer one; none if there is no other.
-    fn supersedes(&mut self, link: LinkId, name: &str) -> Option<bool> {
-        let other = self.gateways.of(name)?;
+    fn supersedes(&mut self, link: LinkId, incarnation: Uuid) -> Option<bool> {
+        let other = self.gateways.of(incarnation)?;
         let is_newer = other < link;
         if is_newer {
             self.gateway_down(other);

@@ -220,6 +220,19 @@ async fn what_a_link_still_brings_once_its_gateway_has_dialled_anew_is_not_heard
 }
 
 #[tokio::test(start_paused = true)]
+async fn two_gateways_that_were_given_the_same_name_have_a_link_each() {
+    let world = World::start();
+    let mut first = world.gateway_called(1, "one#first");
+    first.creates(0).await;
+    let mut second = world.gateway_called(2, "one#second");
+    second.code = "SECND2".parse().unwrap();
+    second.creates(1).await;
+    first.done(0, ADD_AI).await;
+    second.done(1, ADD_AI).await;
+    assert_eq!(first.lobby(0)["players"][0]["connected"], true);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_full_node_is_busy_and_says_so() {
     let limits = |lobbies, games| {
         let mut settings = settings();

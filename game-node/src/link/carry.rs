@@ -62,8 +62,11 @@ pub(crate) async fn gateway(
     let hello = timeout(HELLO_WITHIN, receive(peer, &mut socket))
         .await
         .unwrap_or(Err(End::Silent));
-    let name = match hello {
-        Ok(gateway::ToNode::Hello { gateway, .. }) => gateway,
+    let (name, incarnation) = match hello {
+        Ok(gateway::ToNode::Hello {
+            gateway,
+            incarnation,
+        }) => (gateway, incarnation),
         other => return not_greeted(link, other.err()),
     };
     let (outbox, waiting) = outbox();
@@ -71,6 +74,7 @@ pub(crate) async fn gateway(
     let up = FromLink::GatewayUp {
         link,
         gateway: name.clone(),
+        incarnation,
         outbox,
     };
     if inbox.send(up).await.is_err() {

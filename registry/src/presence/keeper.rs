@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info, warn};
 
 use super::listener::{self, Heard as Line};
 use super::membership::Shared;
@@ -21,7 +21,7 @@ use super::{Event, Farewell, Heard, Listing, Message, Presence, PresenceConfig, 
 use crate::backend::{Answer, Heartbeats, Subscriber};
 use crate::backoff::Backoff;
 use crate::health::{HealthCell, Sight};
-use crate::{NodeId, SessionOpened};
+use crate::{Incarnation, NodeId, SessionOpened};
 
 /// News of the own process are written at most so often.
 const NEWS_INTERVAL: Duration = Duration::from_secs(1);
@@ -77,7 +77,12 @@ pub(super) struct Keeper {
     backoff: Backoff,
     /// Nothing is tried before: the last try failed.
     retry_at: Option<Instant>,
+    /// A later process has this one's id.
     replaced: bool,
+    /// Another run under this one's id that says it is there, until it is known which is the later
+    /// one; and the last of which that was told.
+    namesake: Option<Incarnation>,
+    namesake_told: Option<Incarnation>,
 }
 
 impl Keeper {
@@ -114,6 +119,8 @@ impl Keeper {
             backoff: Backoff::new(),
             retry_at: None,
             replaced: false,
+            namesake: None,
+            namesake_told: None,
         }
     }
 
@@ -257,15 +264,29 @@ impl Keeper {
                 self.shared.checks.send_if_modified(|checks| {
                     !std::mem::replace(&mut checks.heartbeat_written, true)
                 });
+                self.tell_of_namesake();
             }
             None if !self.replaced => {
                 self.replaced = true;
+                // The other one is told by this.
+                self.hello_due |= self.ready;
                 // Two processes were started with the same NODE_ID.
-                warn!(id = %self.id, "a later process has this id: this one is not listed");
+                error!(id = %self.id, "a later process has this NODE_ID: this one is not listed");
             }
             None => {}
         }
         Ok(beat.listing)
+    }
+
+    /// This process is the later one, or the other's entry has lapsed.
+    fn tell_of_namesake(&mut self) {
+        let Some(run) = self.namesake.take() else {
+            return;
+        };
+        if self.namesake_told.replace(run) != Some(run) {
+            // It still runs: one that was restarted has ended before.
+            error!(id = %self.id, other = %run, "an earlier process has this NODE_ID too: it is not listed");
+        }
     }
 
     async fn tell_news(&mut self) -> Answer<()> {
@@ -344,7 +365,12 @@ impl Keeper {
     fn hear_message(&mut self, message: Message) {
         match message {
             Message::Hello(who) | Message::Changed(who) => {
-                if who.id != self.id {
+                if who.id == self.id {
+                    if who.incarnation != self.shared.own().incarnation {
+                        self.namesake = Some(who.incarnation);
+                        self.beat_at = Instant::now();
+                    }
+                } else {
                     self.to_fetch.insert(who.id, who.revision);
                     self.fetch_at
                         .get_or_insert_with(|| Instant::now() + FETCH_DELAY);

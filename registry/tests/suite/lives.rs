@@ -78,12 +78,19 @@ pub(crate) async fn a_restart_under_the_same_id_stays() {
     until("it has noticed", || async {
         old.log()
             .iter()
-            .any(|line| line.contains("a later process has this id"))
+            .any(|line| line.contains("a later process has this NODE_ID"))
     })
     .await;
+    let told = || -> usize {
+        let log = new.log();
+        let about = |line: &&String| line.contains("an earlier process has this NODE_ID too");
+        log.iter().filter(about).count()
+    };
+    until("the later one is told too", || async { told() > 0 }).await;
     old.leave().await;
     old.says("gone").await;
     assert_eq!(listed().as_ref(), Some(&new_run), "a late goodbye");
+    assert_eq!(told(), 1);
     new.says("joined one").await;
     let said = one.said();
     let about_two: Vec<_> = said.iter().filter(|line| line.contains(" two")).collect();

@@ -14,6 +14,7 @@ use registry::{Record, Registry};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::{BORN, CEILING, CODE, connection, create};
 use crate::link::{FromLink, outbox};
@@ -41,12 +42,20 @@ pub(in crate::driver::tests) struct Gateway {
 }
 
 impl Gateway {
-    pub(super) fn new(link: u64, name: &str, inbox: mpsc::Sender<FromLink>) -> Self {
+    /// One run, told by the name, of a gateway that is called so: `name` or `name#run`.
+    pub(super) fn new(link: u64, called: &str, inbox: mpsc::Sender<FromLink>) -> Self {
+        let name = called.split('#').next().unwrap_or(called);
+        let incarnation = Uuid::from_u128(
+            called
+                .bytes()
+                .fold(0, |run, byte| run << 8 | u128::from(byte)),
+        );
         let link = LinkId(link);
         let (outbox, queue) = outbox();
         let up = FromLink::GatewayUp {
             link,
             gateway: name.to_owned(),
+            incarnation,
             outbox,
         };
         inbox.try_send(up).unwrap();
