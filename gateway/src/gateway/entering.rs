@@ -128,12 +128,13 @@ impl Gateway {
         };
         let question = Question::Session(token.hash());
         let answers = self.links.ask_all(&question).await;
+        let complete = answers.complete();
         let known = answers.known.into_iter().filter_map(|(_, mut known)| {
             let person = known.person.take()?;
             Some((known, person))
         });
         let newest = known.max_by_key(|(known, person)| (person.generation, known.epoch));
-        (newest, answers.complete)
+        (newest, complete)
     }
 
     /// Older connections of the same player shall end, also at other gateways.

@@ -20,8 +20,15 @@ const KNOWS_WITHIN: Duration = Duration::from_secs(1);
 pub(crate) struct Answers {
     /// Who knows something, and what.
     pub(crate) known: Vec<(NodeId, Known)>,
+    /// Who has not answered, and is not known to be dead.
+    pub(crate) silent: Vec<NodeId>,
+}
+
+impl Answers {
     /// Whether every node has answered or is dead.
-    pub(crate) complete: bool,
+    pub(crate) fn complete(&self) -> bool {
+        self.silent.is_empty()
+    }
 }
 
 impl Links {
@@ -81,31 +88,24 @@ impl Links {
 
     /// Asks all nodes what the registry does not know.
     pub(crate) async fn ask_all(self: &Arc<Self>, question: &Question) -> Answers {
-        let (linked, dead): (Vec<NodeId>, bool) = {
-            let entries = self.lock();
-            let linked = entries.iter().filter(|(_, entry)| entry.up.is_some());
-            let mut silent = entries.values().filter(|entry| entry.up.is_none());
-            (
-                linked.map(|(node, _)| node.clone()).collect(),
-                silent.all(|entry| entry.standing.is_dead()),
-            )
-        };
-        let mut asked = JoinSet::new();
-        for node in linked {
-            let (links, question) = (Arc::clone(self), question.clone());
+        let (mut asked, mut answers) = (JoinSet::new(), Answers::default());
+        for (node, entry) in self.lock().iter() {
+            if entry.up.is_none() {
+                let silent = !entry.standing.is_dead();
+                answers.silent.extend(silent.then(|| node.clone()));
+                continue;
+            }
+            let (links, node, question) = (Arc::clone(self), node.clone(), question.clone());
             asked.spawn(async move {
                 let known = links.ask_node(&node, question).await;
                 (node, known)
             });
         }
-        let mut answers = Answers {
-            known: Vec::new(),
-            complete: dead,
-        };
         for (node, known) in asked.join_all().await {
-            answers.complete &= known.is_some();
-            if let Some(Some(known)) = known {
-                answers.known.push((node, known));
+            match known {
+                Some(Some(known)) => answers.known.push((node, known)),
+                Some(None) => {}
+                None => answers.silent.push(node),
             }
         }
         answers

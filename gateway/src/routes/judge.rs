@@ -83,6 +83,30 @@ pub(crate) fn judge(case: &Case<'_>) -> Verdict {
     }
 }
 
+/// Whether a node that does not answer would be relieved of whatever it owns: nobody needs to wait
+/// for what it might say.
+pub(crate) fn is_lost(
+    now: Instant,
+    link: &Standing,
+    presence: Option<Sign>,
+    registry_current: bool,
+) -> bool {
+    let owner = Named {
+        incarnation: link.listed,
+        since: link.heard_at,
+    };
+    let verdict = sentence(&Case {
+        now,
+        owner: Some(owner),
+        handed_over: false,
+        link: Some(link),
+        presence,
+        registry_current,
+        may_claim: true,
+    });
+    link.up.is_none() && matches!(verdict, Verdict::Claim(_))
+}
+
 fn sentence(case: &Case<'_>) -> Verdict {
     let Some(owner) = case.owner else {
         return Verdict::Claim(Why::Released);

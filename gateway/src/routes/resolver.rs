@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::{Instrument, debug};
 
-use super::judge::{Case, Named, Verdict, judge};
+use super::judge::{Case, Named, Verdict, is_lost, judge};
 use super::{Needs, lock};
 use crate::gateway::Gateway;
 use crate::links::Wanted;
@@ -60,6 +60,8 @@ struct Holders {
     newest: Option<(NodeId, Known)>,
     /// Whether every node has answered or is dead.
     complete: bool,
+    /// Likewise, or is [lost](is_lost): a table does not wait for what such a one might hold.
+    may_go_on: bool,
 }
 
 impl Holders {
@@ -74,7 +76,7 @@ impl Holders {
     /// Whether nobody can hold anything newer than what was handed over.
     fn leave_newest(&self, handed: &Handed) -> bool {
         let newest = self.newest.as_ref().map(|(_, known)| known.epoch);
-        self.complete && newest.is_none_or(|epoch| epoch <= handed.epoch)
+        self.may_go_on && newest.is_none_or(|epoch| epoch <= handed.epoch)
     }
 }
 
@@ -252,14 +254,14 @@ impl Resolver {
     }
 
     /// After the record may have gone back: an owner of a higher epoch keeps the lobby. None once
-    /// everybody has said that they hold nothing newer, or is dead.
+    /// everybody has said that they hold nothing newer, or is dead or lost.
     async fn ask_who_holds_more(&mut self, epoch: u64) -> Option<Step> {
         let now = clock::now();
         if self.asked_at.is_some_and(|at| now < at + ASKED_WITHIN) {
             return None;
         }
         let holders = self.ask_who_holds(epoch + 1).await;
-        if holders.complete && holders.step().is_none() {
+        if holders.may_go_on && holders.step().is_none() {
             self.asked_at = Some(clock::now());
             return None;
         }
@@ -270,12 +272,24 @@ impl Resolver {
     async fn ask_who_holds(&self, least_epoch: u64) -> Holders {
         let question = Question::Lobby(self.code);
         let answers = self.gateway.links.ask_all(&question).await;
+        let complete = answers.complete();
+        let may_go_on = answers.silent.iter().all(|node| self.is_lost(node));
         let mut holders = answers.known;
         holders.retain(|(_, known)| known.epoch >= least_epoch);
         Holders {
             newest: holders.into_iter().max_by_key(|(_, known)| known.epoch),
-            complete: answers.complete,
+            complete,
+            may_go_on,
         }
+    }
+
+    fn is_lost(&self, node: &NodeId) -> bool {
+        let (gateway, now) = (&self.gateway, clock::now());
+        let presence = gateway.sign_of(node, now);
+        let current = gateway.membership.checks().borrow().current;
+        // One that is dialled no more was not listed for a while, and is no silent node.
+        let link = gateway.links.standing(node);
+        link.is_none_or(|link| is_lost(now, &link, presence, current))
     }
 
     /// Keeps the owner dialled.

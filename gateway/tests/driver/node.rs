@@ -3,6 +3,7 @@
 //! of its own first: in no test may that end a link.
 
 use std::collections::HashMap;
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -56,6 +57,7 @@ struct Shared {
     links: Mutex<Vec<mpsc::UnboundedSender<ToGateway>>>,
     everybody: broadcast::Sender<ToGateway>,
     drop_all: Mutex<CancellationToken>,
+    stands_still: CancellationToken,
     asked: mpsc::UnboundedSender<(Link, Ask)>,
     detached: mpsc::UnboundedSender<ConnectionId>,
     claimed: mpsc::UnboundedSender<Claim>,
@@ -98,6 +100,7 @@ impl Node {
             links: Mutex::default(),
             everybody: broadcast::channel(16).0,
             drop_all: Mutex::default(),
+            stands_still: CancellationToken::new(),
             asked,
             detached: left,
             claimed,
@@ -136,6 +139,12 @@ impl Node {
     /// Its heartbeats end without a goodbye; its links live.
     pub(crate) fn beats_no_more(&mut self) {
         self.membership = None;
+    }
+
+    /// Is silent from now on, as one is whose host is gone: nothing is refused either.
+    pub(crate) fn stands_still(&mut self) {
+        self.beats_no_more();
+        self.shared.stands_still.cancel();
     }
 
     /// Ends like a killed process: no goodbye, links reset, nobody listens.
@@ -397,6 +406,9 @@ async fn upgrade(
     let bearer = headers
         .get("authorization")
         .map(|value| value.as_bytes().to_vec());
+    if shared.stands_still.is_cancelled() {
+        pending::<()>().await;
+    }
     if bearer != Some(format!("Bearer {SECRET}").into_bytes()) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
@@ -422,6 +434,7 @@ async fn carry(shared: Arc<Shared>, mut socket: WebSocket) {
             message = queue.recv() => send(&mut socket, message.unwrap()).await,
             Ok(message) = everybody.recv() => send(&mut socket, message).await,
             () = dropped.cancelled() => return,
+            () = shared.stands_still.cancelled() => pending().await,
             message = socket.recv() => match message {
                 Some(Ok(Message::Binary(bytes))) => {
                     let message = decode(&bytes).unwrap();

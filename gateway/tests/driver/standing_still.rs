@@ -1,9 +1,11 @@
-//! A Redis that stands still, and does later what it was asked meanwhile.
+//! Who stands still: a Redis, which does later what it was asked meanwhile; a node, of which nobody
+//! can tell whether it will ever go on.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::simulation::{Redis, Spawn, Wire};
+use protocol::link::Why;
+use registry::simulation::{Data, Redis, Spawn, Wire};
 use registry::{Generation, Lifetimes};
 use serde_json::json;
 
@@ -13,12 +15,16 @@ use crate::bench::Bench;
 const STANDS_STILL_FOR: Duration = Duration::from_millis(1_250);
 const CEILING: Duration = Duration::from_secs(10);
 
-#[tokio::test]
-async fn whoever_is_let_in_by_the_owners_word_is_not_taken_over_by_their_own_hello() {
+async fn bench() -> (Redis, Bench) {
     let redis = Redis::start(Lifetimes::default());
     let spawn: Spawn = Arc::new(|task| drop(tokio::spawn(task)));
     let registry = redis.client(Wire::default(), spawn);
-    let mut bench = Bench::over(registry, |_| {}).await;
+    (redis, Bench::over(registry, |_| {}).await)
+}
+
+#[tokio::test]
+async fn whoever_is_let_in_by_the_owners_word_is_not_taken_over_by_their_own_hello() {
+    let (redis, mut bench) = bench().await;
     let (ada, seat) = bench.seated_client().await;
     bench.node.knows(&seat);
     let token = ada.token.clone();
@@ -54,4 +60,24 @@ async fn whoever_is_let_in_by_the_owners_word_is_not_taken_over_by_their_own_hel
             message["type"] == "pong"
         })
         .await;
+}
+
+#[tokio::test]
+async fn an_owner_that_stands_still_is_relieved_also_once_redis_was_restarted() {
+    let (redis, mut bench) = bench().await;
+    let (mut ada, seat) = bench.seated_client().await;
+    let mut other = bench.another_node("game-other").await;
+    let mut health = bench.registry.health();
+    redis.kill();
+    health.wait_for(|health| !health.reachable).await.unwrap();
+    redis.restart(Data::Whole);
+    health.wait_for(|health| health.reachable).await.unwrap();
+    bench.node.stands_still();
+    // Five seconds of silence, eight without a heartbeat; not as long as its presence is there.
+    let claim = other.claim().await;
+    assert_eq!((claim.code, claim.why), (seat.code, Some(Why::Silent)));
+    let attach = other.ask().await;
+    other.attached(&attach, seat.number);
+    other.show(seat.code, 9, &[attach.connection]);
+    ada.receive_until(|message| message["seq"] == 9).await;
 }

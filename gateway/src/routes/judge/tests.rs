@@ -72,13 +72,16 @@ impl Bench {
         self.presence = Some((run, at, age, false));
     }
 
-    fn judge(&self, seconds: f64) -> Verdict {
-        let presence = self.presence.map(|(number, at, age, stalled)| Sign {
+    fn sign(&self) -> Option<Sign> {
+        self.presence.map(|(number, at, age, stalled)| Sign {
             incarnation: run(number),
             heartbeat_age: Duration::from_secs_f64(age),
             heartbeat_at: self.at(at),
             stalled,
-        });
+        })
+    }
+
+    fn judge(&self, seconds: f64) -> Verdict {
         let owner = self.owner.map(|number| Named {
             incarnation: run(number),
             since: self.start,
@@ -88,7 +91,7 @@ impl Bench {
             owner,
             handed_over: self.handed_over,
             link: self.link.as_ref(),
-            presence,
+            presence: self.sign(),
             registry_current: self.registry_current,
             may_claim: self.may_claim,
         })
@@ -179,6 +182,28 @@ fn a_silence_of_5_s_relieves_only_if_the_registry_agrees() {
             );
             assert_eq!(bench.judge(5.0), verdict, "{age} {stalled} {presence}");
         }
+    }
+}
+
+#[test]
+fn a_node_is_lost_if_it_would_be_relieved_of_what_it_owned() {
+    for (presence, current, lost) in [
+        (Some((OWNER, -4.0, 9.0, false)), true, true),
+        (None, true, true),
+        (Some((OWNER, 0.5, 7.9, false)), true, false),
+        (Some((OWNER, -4.0, 9.0, false)), false, false),
+    ] {
+        let mut bench = Bench::reset();
+        bench.presence = presence;
+        let is_lost = |bench: &Bench, seconds| {
+            let link = bench.link.as_ref().unwrap();
+            is_lost(bench.at(seconds), link, bench.sign(), current)
+        };
+        assert!(!is_lost(&bench, 4.9), "{presence:?}");
+        assert_eq!(is_lost(&bench, 5.0), lost, "{presence:?}");
+        let start = bench.start;
+        bench.link().connected(start, run(LATER_RUN));
+        assert!(!is_lost(&bench, 5.0), "another run answers");
     }
 }
 

@@ -35,7 +35,7 @@ impl Resolver {
 
     /// Asks one node after the other to take the lobby.
     pub(super) async fn claim(&mut self, record: &Record, why: Why) -> Step {
-        if self.gateway.routes.another_run_at().is_some()
+        if self.gateway.may_have_lost_data()
             && let Some(step) = self.ask_who_holds_more(record.epoch.0).await
         {
             return step;
