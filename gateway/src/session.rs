@@ -47,7 +47,7 @@ use vigil::Vigil;
 
 /// Whatever a player asks is answered within two seconds, if only by `unavailable`; the rest is for
 /// the way to them.
-const ANSWER_WITHIN: Duration = Duration::from_millis(1_800);
+pub(crate) const ANSWER_WITHIN: Duration = Duration::from_millis(1_800);
 /// What a client is told to wait before it tries again what was `unavailable`.
 const UNAVAILABLE_RETRY_MS: u32 = 1_000;
 
@@ -320,6 +320,9 @@ impl Session {
         if result.as_ref().err() == Some(&NotEntered::Elsewhere) {
             self.unavailable(reply, "players can't be recognised here just now");
             return self.close(CloseCode::Restart);
+        }
+        if result.as_ref().err() == Some(&NotEntered::Older) {
+            return self.taken_over();
         }
         let Ok(entered) = result else {
             self.unavailable(reply, "players can't be recognised just now");

@@ -1,12 +1,13 @@
 //! What nodes are asked over their links, and waited for.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use chassis::clock;
 use protocol::link::{Claim, Claimed, Known, Question, ToNode};
 use registry::{NodeId, State};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 use super::{Entry, Links};
 
@@ -86,8 +87,14 @@ impl Links {
         timeout(within, awaited.answer()).await.ok().flatten()
     }
 
-    /// Asks all nodes what the registry does not know.
-    pub(crate) async fn ask_all(self: &Arc<Self>, question: &Question) -> Answers {
+    /// Asks all nodes what the registry does not know. Nobody waits for the answers after `until`.
+    pub(crate) async fn ask_all(
+        self: &Arc<Self>,
+        question: &Question,
+        until: Option<Instant>,
+    ) -> Answers {
+        let last = clock::now() + KNOWS_WITHIN;
+        let until = until.map_or(last, |until| until.min(last));
         let (mut asked, mut answers) = (JoinSet::new(), Answers::default());
         for (node, entry) in self.lock().iter() {
             if entry.up.is_none() {
@@ -97,7 +104,7 @@ impl Links {
             }
             let (links, node, question) = (Arc::clone(self), node.clone(), question.clone());
             asked.spawn(async move {
-                let known = links.ask_node(&node, question).await;
+                let known = links.ask_node(&node, question, until).await;
                 (node, known)
             });
         }
@@ -111,11 +118,17 @@ impl Links {
         answers
     }
 
-    async fn ask_node(&self, node: &NodeId, question: Question) -> Option<Option<Known>> {
+    async fn ask_node(
+        &self,
+        node: &NodeId,
+        question: Question,
+        until: Instant,
+    ) -> Option<Option<Known>> {
         let mut awaited = self.questions.begin()?;
         let request = awaited.request;
         self.send(node, ToNode::Question { request, question })
             .ok()?;
-        timeout(KNOWS_WITHIN, awaited.answer()).await.ok().flatten()
+        let answer = timeout_at(until.into(), awaited.answer());
+        answer.await.ok().flatten()
     }
 }

@@ -271,7 +271,7 @@ impl Resolver {
     /// Asks all nodes who holds the lobby at that epoch at least.
     async fn ask_who_holds(&self, least_epoch: u64) -> Holders {
         let question = Question::Lobby(self.code);
-        let answers = self.gateway.links.ask_all(&question).await;
+        let answers = self.gateway.links.ask_all(&question, None).await;
         let complete = answers.complete();
         let may_go_on = answers.silent.iter().all(|node| self.is_lost(node));
         let mut holders = answers.known;

@@ -158,6 +158,8 @@ pub(crate) enum NotEntered {
     /// The owner of their table knows of a connection that seems newer than this one: they shall
     /// come through another gateway.
     Elsewhere,
+    /// Another connection of theirs has come since, and been let in.
+    Older,
 }
 
 /// The registry did not answer.

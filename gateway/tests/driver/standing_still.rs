@@ -9,11 +9,51 @@ use registry::simulation::{Data, Redis, Spawn, Wire};
 use registry::{Generation, Lifetimes};
 use serde_json::json;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Gateway, config};
+use crate::client::Client;
 
 /// Longer than a gateway waits for an answer, shorter than it takes to find out that Redis is away.
 const STANDS_STILL_FOR: Duration = Duration::from_millis(1_250);
 const CEILING: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn a_hello_that_waited_does_not_take_over_from_one_that_was_said_since() {
+    let redis = Redis::start(Lifetimes::default());
+    let spawn: Spawn = Arc::new(|task| drop(tokio::spawn(task)));
+    let registry = redis.client(Wire::default(), Arc::clone(&spawn));
+    let bench = Bench::over(registry, |_| {}).await;
+    let wire = Wire::default();
+    let slow = Gateway::start(config("gateway-slow"), redis.client(wire.clone(), spawn));
+    slow.ready().await;
+    let mut ada = bench.client().await;
+    ada.enter().await;
+    let token = ada.token.clone();
+    drop(ada);
+
+    // Her network goes while this gateway waits for Redis, which it does not notice.
+    wire.cut(true);
+    let mut half_open = Client::connect(slow.address).await;
+    half_open
+        .send(json!({ "type": "hello", "token": token }))
+        .await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut again = bench.client().await;
+    again.hello(json!(token)).await;
+    wire.cut(false);
+    let refused = half_open.receive().await;
+    // On a busy machine Redis was away for too long.
+    if refused["code"] != "unavailable" {
+        assert_eq!(refused["code"], "taken_over");
+        assert_eq!(half_open.closed().await, 4000);
+    }
+    again.send(json!({ "type": "ping", "nonce": "here" })).await;
+    again
+        .receive_until(|message| {
+            assert_ne!(message["type"], "error", "{message}");
+            message["type"] == "pong"
+        })
+        .await;
+}
 
 async fn bench() -> (Redis, Bench) {
     let redis = Redis::start(Lifetimes::default());
