@@ -23,8 +23,7 @@ use crate::frame;
 const MAX_WAITING_BYTES: usize = 256 * 1024;
 /// What an entry costs besides its text: no player shall make the queue long with tiny ones.
 const ENTRY_BYTES: usize = 64;
-/// A connection that was over the bound for so long, or that has not taken a single write in it,
-/// reads too slowly.
+/// A connection that has not taken a single write in so long reads too slowly.
 const SLOW_READER_AFTER: Duration = Duration::from_secs(10);
 
 /// One picture of a lobby for one player.
@@ -111,8 +110,8 @@ pub(crate) struct Outbox {
     closing: Option<CloseCode>,
     /// What waits is the last, without a close of ours.
     ending: bool,
-    /// Since when the bound has been reached.
-    full_since: Option<Instant>,
+    /// When a message went beyond the bound, and was lost.
+    lost_at: Option<Instant>,
     /// Since when a write has been under way.
     writing_since: Option<Instant>,
     /// Nothing comes after the write under way.
@@ -125,7 +124,8 @@ impl Outbox {
         self.partial = partial;
     }
 
-    /// Adds a small message. One beyond the bound is lost: the connection is about to be closed.
+    /// Adds a small message. One beyond the bound is lost: the connection is to be closed at once,
+    /// since its player would wait for it in vain.
     pub(crate) fn push(&mut self, now: Instant, text: impl Into<Bytes>) {
         self.push_entry(now, text.into(), Entry::Text);
     }
@@ -138,7 +138,7 @@ impl Outbox {
     fn push_entry(&mut self, now: Instant, content: Bytes, entry: fn(Bytes) -> Entry) {
         let bytes = content.len() + ENTRY_BYTES;
         if self.writing_bytes + self.waiting_bytes + bytes > MAX_WAITING_BYTES {
-            self.full_since.get_or_insert(now);
+            self.lost_at.get_or_insert(now);
             return;
         }
         self.waiting_bytes += bytes;
@@ -228,20 +228,16 @@ impl Outbox {
             return false;
         }
         self.writing_bytes = 0;
-        self.full_since = None;
         self.is_writing_last
     }
 
-    /// When the connection will count as too slow, if nothing changes.
+    /// When the connection counts as too slow, if nothing changes.
     pub(crate) fn slow_at(&self) -> Option<Instant> {
         if self.closing.is_some() {
             return None;
         }
-        let since = [self.full_since, self.writing_since]
-            .into_iter()
-            .flatten()
-            .min();
-        since.map(|since| since + SLOW_READER_AFTER)
+        let stuck_at = self.writing_since.map(|since| since + SLOW_READER_AFTER);
+        [self.lost_at, stuck_at].into_iter().flatten().min()
     }
 
     fn remove_picture(&mut self) -> Option<Picture> {
@@ -365,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn small_messages_are_bounded_and_a_full_outbox_is_slow_after_a_while() {
+    fn small_messages_are_bounded_and_whoever_has_lost_one_is_slow_for_good() {
         let now = chassis::clock::now();
         let mut outbox = Outbox::default();
         let text = Bytes::from(vec![b' '; 1024]);
@@ -373,10 +369,10 @@ mod tests {
             outbox.push(now, text.clone());
         }
         assert!(outbox.entries.len() * 1024 <= MAX_WAITING_BYTES);
-        assert_eq!(outbox.slow_at(), Some(now + SLOW_READER_AFTER));
+        assert_eq!(outbox.slow_at(), Some(now));
         taken(&mut outbox);
         assert!(!outbox.written(), "more may come");
-        assert_eq!(outbox.slow_at(), None);
+        assert_eq!(outbox.slow_at(), Some(now), "an answer is missing");
     }
 
     #[test]

@@ -101,6 +101,21 @@ impl Client {
         }
     }
 
+    /// The next message, or the code that the gateway closes with.
+    pub(crate) async fn receive_or_close(&mut self) -> Result<Value, u16> {
+        loop {
+            let message = timeout(CEILING, self.socket.next())
+                .await
+                .expect("a message in time");
+            match message.expect("an open socket").unwrap() {
+                Message::Text(text) => return Ok(serde_json::from_str(&text).unwrap()),
+                Message::Close(Some(frame)) => return Err(frame.code.into()),
+                Message::Ping(_) | Message::Pong(_) => {}
+                other => panic!("no message: {other:?}"),
+            }
+        }
+    }
+
     pub(crate) async fn receive_until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.receive().await;

@@ -82,6 +82,38 @@ async fn whoever_does_not_read_is_closed_with_4413_and_keeps_their_seat() {
 }
 
 #[tokio::test]
+async fn whoever_does_not_read_their_answers_is_closed_and_misses_none_unawares() {
+    let mut bench = Bench::with(|config| config.message_rate = Limit::NONE).await;
+    let (mut ada, seat) = bench.seated_client().await;
+    // More than the system's own buffers hold, so that a write is stuck.
+    let large = json!({ "padding": "x".repeat(500_000) });
+    for seq in 2..60 {
+        bench
+            .node
+            .show_lobby(seat.code, seq, &large, &[seat.connection]);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Answers for twice what may wait.
+    for number in 0..4_000 {
+        ada.send(json!({ "type": "ping", "nonce": number.to_string() }))
+            .await;
+    }
+    let mut answered = 0;
+    let code = loop {
+        match ada.receive_or_close().await {
+            Ok(message) if message["type"] == "pong" => {
+                assert_eq!(message["nonce"], answered.to_string());
+                answered += 1;
+            }
+            Ok(_) => {}
+            Err(code) => break code,
+        }
+    };
+    assert_eq!(code, 4413);
+    assert!(answered < 4_000, "all {answered}");
+}
+
+#[tokio::test]
 async fn too_many_connections_are_busy_and_1013() {
     let bench = Bench::with(|config| config.max_connections_per_ip = Limit::at_most(2)).await;
     let first = bench.client().await;
