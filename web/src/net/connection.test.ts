@@ -132,6 +132,11 @@ describe('greeting', () => {
     silent.do({ type: 'opened' })
     silent.pass(1_500)
     expect(silent.connection.view(silent.now).trouble).toBe('silent')
+    silent.pass(9_000)
+    expect(silent.connection.view(silent.now), 'given up, and about to try again').toMatchObject({
+      trouble: 'silent',
+      retry_at_ms: expect.any(Number),
+    })
 
     const missing = new Bench()
     missing.do({ type: 'start', token: null })

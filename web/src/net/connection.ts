@@ -318,7 +318,11 @@ export class Connection {
   }
 
   #giveUp(nowMs: number): Output[] {
-    return [{ type: 'close' }, ...this.#closed(nowMs, 1006)]
+    const greeting = this.#phase.name === 'greeting'
+    const outputs = this.#closed(nowMs, 1006)
+    // It took the connection, so the player's network is not to blame.
+    if (greeting && this.#trouble === 'unreachable') this.#trouble = 'silent'
+    return [{ type: 'close' }, ...outputs]
   }
 
   #nudge(nowMs: number): Output[] {
