@@ -100,6 +100,29 @@ test('stops when the game is opened in another window', async ({ page, address }
   await expect(page.getByTestId('hand')).toBeVisible()
 })
 
+test('explains the game at the door, and at the table with its house rules', async ({ page, address }) => {
+  const gateway = await Gateway.behind(page, 'state_empty')
+  await page.goto(address)
+  await page.getByTestId('help-open').click()
+  const help = page.getByTestId('help')
+  await expect(help).toContainText('Win exactly that many')
+  await expect(help).not.toContainText('At this table')
+  await page.keyboard.press('Escape')
+  await expect(page.getByTestId('help-open')).toBeFocused()
+
+  gateway.send(golden('state_playing'))
+  await expect(page.getByTestId('hand')).toBeVisible()
+  await page.keyboard.press('h')
+  await expect(help).toContainText('somebody must miss')
+  await page.keyboard.press('Escape')
+  await page.getByTestId('settings').click()
+  await page.getByTestId('settings-help').click()
+  await expect(help).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(help).toHaveCount(0)
+  await expect(page.getByTestId('settings')).toBeFocused()
+})
+
 test('shows a table on the move', async ({ page, address }) => {
   const gateway = await Gateway.behind(page, 'state_playing')
   await page.goto(address)

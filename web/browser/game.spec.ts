@@ -135,6 +135,7 @@ test('on a phone held upright a round is played with the thumb', async ({ browse
   await addAi(page, 2)
   await page.getByTestId('start').click()
   await playUntil([page], async () => (await page.getByTestId('round-label').innerText()).includes('4 of'), 2)
+  await expect(page.getByTestId('last-round')).toHaveText(/^You bid \d+ and won \d+: .+ points$/)
   const width = await page.evaluate(() => document.documentElement.scrollWidth)
   expect(width).toBeLessThanOrEqual(390)
 })

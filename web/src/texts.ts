@@ -3,6 +3,7 @@
  * shape. Nothing else in the client holds words.
  */
 import { common } from './texts/common'
+import { help } from './texts/help'
 import { table } from './texts/table'
 
-export const texts = { ...common, table }
+export const texts = { ...common, help, table }

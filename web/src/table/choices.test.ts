@@ -70,8 +70,10 @@ describe('the prompt', () => {
   })
 
   it('says who else is waited for, and how', () => {
-    expect(prompt({ to_act: 1 }).text).toBe('Merlin is thinking')
-    expect(prompt({ to_act: 2 }).text).toBe('Waiting for Grace')
+    const trick = { leader: 0, plays: [{ seat: 0, card: 'B5' }], led: 'blue' as const, winning: 0 }
+    expect(prompt({ to_act: 1, trick }).text).toBe('Merlin is thinking')
+    expect(prompt({ to_act: 2, trick }).text).toBe('Waiting for Grace')
+    expect(prompt({ to_act: 2 }).text).toBe('Grace leads the next trick')
     expect(prompt({ to_act: 2, phase: 'bid' }).text).toBe('Grace is bidding')
     const away = lobbyOf({
       players: lobby.players.map((player, seat) => (seat === 2 ? { ...player, connected: false } : player)),
@@ -89,6 +91,21 @@ describe('a plate', () => {
     )
     expect(merlin && spokenSeat(merlin)).toBe('Merlin, to act, Dealer, AI, bid 1, 1 trick won, 40 points')
     expect(grace && spokenSeat(grace)).toBe('Grace, bid hidden, 0 tricks won, −10 points')
+  })
+
+  it('keeps the round that has just ended in sight until the next bid', () => {
+    const roundEnd = {
+      ...{ round: 2, plays: [], winner: 1, points: [40, -10, 20, -20] },
+      ...{ bids: [2, 1, 0, 2], tricks: [2, 0, 0, 0] },
+    }
+    const bidding: Partial<Observation> = { phase: 'bid', tricks: [0, 0, 0, 0] }
+    const [ada, merlin] = seatViews(
+      lobby,
+      gameOf({ ...bidding, bids: [null, 3, null, null], bid_made: [false, true, false, false] }),
+      roundEnd,
+    )
+    expect(ada).toMatchObject({ playing: true, bid: 2, tricks: 2, tone: 'exact' })
+    expect(merlin).toMatchObject({ playing: false, bid: 3, tricks: 0, tone: 'open' })
   })
 
   it('lets only the host replace whoever is gone for long', () => {

@@ -34,7 +34,14 @@ it('keeps the last trick and the points of a round that is over', () => {
     { type: 'round_scored', bids: [1], tricks: [1], points: [30], scores: [30] },
     started,
   ]
-  expect(motionOf(events, 3, 800).roundEnd).toEqual({ round: 3, plays, winner: 1, points: [30] })
+  expect(motionOf(events, 3, 800).roundEnd).toEqual({
+    round: 3,
+    plays,
+    bids: [1],
+    tricks: [1],
+    winner: 1,
+    points: [30],
+  })
   expect(motionOf(events.slice(0, 2), 3, 800).roundEnd).toBeNull()
 })
 
@@ -64,7 +71,7 @@ it('shows the trick being played, else the finished one at rest', () => {
     winning: 1,
     finished: true,
   })
-  const roundEnd = { round: 2, plays, winner: 2, points: [] }
+  const roundEnd = { round: 2, plays, winner: 2, bids: [], tricks: [], points: [] }
   expect(shownTrick(observationOf(), roundEnd)).toMatchObject({ round: 2, winning: 2, finished: true })
   expect(shownTrick(observationOf(), null)).toMatchObject({ plays: [], finished: false })
 })

@@ -44,7 +44,8 @@ function roundEndOf(events: Event[], round: number): RoundEnd | null {
   const scored = events.find((event) => event.type === 'round_scored')
   const completed = events.findLast((event) => event.type === 'trick_completed')
   if (scored === undefined || completed === undefined) return null
-  return { round, plays: completed.plays, winner: completed.winner, points: scored.points }
+  const { bids, tricks, points } = scored
+  return { round, plays: completed.plays, winner: completed.winner, bids, tricks, points }
 }
 
 /** The reactions among a state's events, newest of each seat. */

@@ -5,5 +5,6 @@ export type Opening =
   | { what: 'sheet' }
   | { what: 'last_trick' }
   | { what: 'settings' }
+  | { what: 'help' }
   | { what: 'leave' }
   | { what: 'replace'; view: SeatView }

@@ -23,6 +23,7 @@ export function promptOf(lobby: Lobby, { you, observation }: Game, sent: boolean
     if (player !== undefined && !player.is_ai && !player.connected) return words.offline(name)
     if (phase === 'choose_trump') return words.naming(name)
     if (phase === 'bid') return words.bidding(name)
+    if (trick.plays.length === 0) return words.leading(name)
     return player?.is_ai ? words.thinking(name) : words.waiting(name)
   }
   return { text: text(), yours: false }

@@ -2,6 +2,7 @@
 import type { AiLevel, Game, Lobby } from '../protocol'
 import { texts } from '../texts'
 import type { Who } from '../texts/table'
+import type { RoundEnd } from './tricks'
 import { pipsOf, toneOf, tricksLeft, type Pip, type Tone } from './bids'
 
 export type SeatView = {
@@ -19,6 +20,8 @@ export type SeatView = {
   /** Null: not yet, or hidden. */
   bid: number | null
   bidHidden: boolean
+  /** The tricks count: cards are being played, or have just been. */
+  playing: boolean
   tricks: number
   tone: Tone
   pips: Pip[]
@@ -34,14 +37,18 @@ export function whoIs(lobby: Lobby, you: number | null, seat: number): Who {
   return { name: nameOfSeat(lobby, seat), you: seat === you }
 }
 
-export function seatViews(lobby: Lobby, game: Game): SeatView[] {
+/** `roundEnd`: the round that has just ended, kept in sight at each seat until it bids again. */
+export function seatViews(lobby: Lobby, game: Game, roundEnd: RoundEnd | null = null): SeatView[] {
   const { observation, you } = game
   const left = tricksLeft(observation.cards, observation.tricks)
   const beforeTricks = observation.phase === 'bid' || observation.phase === 'choose_trump'
   const iAmHost = you !== null && lobby.players[you]?.id === lobby.host_id
   return lobby.players.map((player, seat) => {
-    const bid = observation.bids[seat] ?? null
-    const tricks = observation.tricks[seat] ?? 0
+    const before = beforeTricks && observation.bid_made[seat] !== true ? roundEnd : null
+    const { bids, tricks: won } = before ?? observation
+    const bid = bids[seat] ?? null
+    const tricks = won[seat] ?? 0
+    const playing = !beforeTricks || before !== null
     return {
       seat,
       id: player.id,
@@ -55,8 +62,9 @@ export function seatViews(lobby: Lobby, game: Game): SeatView[] {
       acting: observation.to_act === seat,
       bid,
       bidHidden: bid === null && observation.bid_made[seat] === true,
+      playing,
       tricks,
-      tone: bid === null || beforeTricks ? 'open' : toneOf(bid, tricks, left),
+      tone: bid === null || !playing ? 'open' : toneOf(bid, tricks, before === null ? left : 0),
       pips: bid === null ? [] : pipsOf(bid, tricks),
       score: observation.scores[seat] ?? 0,
     }

@@ -12,7 +12,14 @@ export type ShownTrick = {
 }
 
 /** The last trick of a round that is over, kept in sight although the server is in the next round. */
-export type RoundEnd = { round: number; plays: TrickPlay[]; winner: number; points: number[] }
+export type RoundEnd = {
+  round: number
+  plays: TrickPlay[]
+  winner: number
+  bids: number[]
+  tricks: number[]
+  points: number[]
+}
 
 export function shownTrick(observation: Observation, roundEnd: RoundEnd | null): ShownTrick {
   const { trick, last_trick, round } = observation

@@ -68,6 +68,13 @@ export const table = {
 
   standing: 'Points',
 
+  points: {
+    hit: (won: number, points: number) => `20 + ${won} × 10 = ${points}`,
+    zero: (points: number) => `${points}`,
+    missed: (off: number, points: number) => `${off} off, ${signed(points)}`,
+    ofRound: (bid: number, won: number, sum: string) => `You bid ${bid} and won ${won}: ${sum} points`,
+  },
+
   round: {
     label: (round: number, rounds: number) => `Round ${round} of ${rounds}`,
     cards: (cards: number) => `${count(cards, 'card', 'cards')} each`,
@@ -129,6 +136,7 @@ export const table = {
     thinking: (name: string) => `${name} is thinking`,
     bidding: (name: string) => `${name} is bidding`,
     naming: (name: string) => `${name} is naming the trump`,
+    leading: (name: string) => `${name} leads the next trick`,
     offline: (name: string) => `${name} is offline, the game waits`,
     sent: 'Playing …',
     tapAgain: (name: string) => `Tap again to play ${name}`,
@@ -191,6 +199,7 @@ export const table = {
       ['0 – 9', 'bid'],
       ['L', 'last trick'],
       ['S', 'score sheet'],
+      ['H', 'how to play'],
       ['Esc', 'close'],
     ] as const,
     react: 'Say something',
