@@ -100,6 +100,25 @@ test('stops when the game is opened in another window', async ({ page, address }
   await expect(page.getByTestId('hand')).toBeVisible()
 })
 
+test('shows which move is on its way before the server has answered', async ({ page, address }) => {
+  const gateway = await Gateway.behind(page, 'state_bidding')
+  await page.goto(address)
+  await page.getByTestId('bid-1').click()
+  await expect(page.getByTestId('prompt')).toHaveText('Playing …')
+  await expect(page.getByTestId('bid-1')).toHaveClass(/meant/)
+  await expect(page.getByTestId('bid-0')).toHaveAttribute('aria-disabled', 'true')
+
+  const state = JSON.parse(golden('state_playing'))
+  const { game } = state
+  const [card] = game.observation.hand
+  game.observation = { ...game.observation, to_act: game.you, legal_actions: [{ type: 'play', card }] }
+  gateway.send(JSON.stringify(state))
+  await page.getByTestId('hand').getByTestId(`card-${card}`).click()
+  await expect(page.getByTestId('prompt')).toHaveText('Playing …')
+  await expect(page.getByTestId('hand').getByTestId(`card-${card}`)).toHaveClass(/sent/)
+  expect(gateway.asked).toEqual(['action', 'action'])
+})
+
 test('explains the game at the door, and at the table with its house rules', async ({ page, address }) => {
   const gateway = await Gateway.behind(page, 'state_empty')
   await page.goto(address)

@@ -194,7 +194,10 @@ function story(): State[] {
     bid_made: [false, false, false, false],
     trump: { card: 'Y2', suit: 'yellow' },
     scores: [150, 60, 30, 110],
-    sheet: sheetOf(4, 7),
+    sheet: [
+      ...sheetOf(4, 6),
+      { round: 7, cards: 7, bids: [2, 1, 3, 0], tricks: [2, 1, 4, 0], points: [40, 30, -10, 20] },
+    ],
   })
   return [
     state(four, see(4, { ...midFour, turn: 39, hand, to_act: 1, trick: nobody(1) })),

@@ -11,10 +11,11 @@ const answerMs = 4000
 const reactionMs = 2000
 
 export class Control {
-  /** The turn that an action was sent for, until the game moves on or an error comes. */
-  pendingTurn = $state<number | null>(null)
+  /** What is on its way, until the game moves on or an error comes. */
+  sent = $state<Action | null>(null)
   note = $state<string | null>(null)
   reactedLately = $state(false)
+  #turn = 0
   #send: (message: ClientMessage) => void
   #timers = new Map<string, ReturnType<typeof setTimeout>>()
 
@@ -23,21 +24,22 @@ export class Control {
   }
 
   act(action: Action, turn: number): void {
-    if (this.pendingTurn !== null) return
-    this.pendingTurn = turn
+    if (this.sent !== null) return
+    this.sent = action
+    this.#turn = turn
     this.note = null
-    this.#after('answer', answerMs, () => (this.pendingTurn = null))
+    this.#after('answer', answerMs, () => (this.sent = null))
     this.#send({ type: 'action', action, turn })
   }
 
   /** A state has come; if the game has moved on in it, the move is answered. */
   arrived(turn: number): void {
-    if (turn !== this.pendingTurn) this.pendingTurn = null
+    if (turn !== this.#turn) this.sent = null
   }
 
   /** The server has refused something; its sentence is newer than any of ours. */
   refused(): void {
-    this.pendingTurn = null
+    this.sent = null
     this.note = null
   }
 
