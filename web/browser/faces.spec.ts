@@ -101,6 +101,7 @@ test('stops when the game is opened in another window', async ({ page, address }
 })
 
 test('shows which move is on its way before the server has answered', async ({ page, address }) => {
+  await stopClock(page)
   const gateway = await Gateway.behind(page, 'state_bidding')
   await page.goto(address)
   await page.getByTestId('bid-1').click()
