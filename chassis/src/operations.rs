@@ -4,12 +4,14 @@
 //! what roles give it must not block: it runs on that thread.
 //!
 //! It is for operators and their machines, never for players: nothing here is limited or checked
-//! beyond what a role's own routes do.
+//! beyond what a role's own routes do. Only whoever takes nothing of an answer is not waited for,
+//! since some answers have no end: a page that was put to sleep would hold its place for ever.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
@@ -17,10 +19,18 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::{Map, Value};
+use socket2::SockRef;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tower::ServiceExt;
 
 use crate::{Metrics, Readiness};
+
+/// A socket that takes nothing for so long is closed by the kernel. Whoever follows events comes
+/// back by itself, and is shown everything anew.
+const STALLED_AFTER: Duration = Duration::from_secs(15);
+/// What the kernel may hold for such a socket until then; it takes twice as much. By itself it would
+/// be 4 MiB, which what is said in a quiet fleet takes hours to fill.
+const SEND_BUFFER_BYTES: usize = 64 * 1024;
 
 /// The fields that one part shows in `/health`.
 pub type HealthFields = Map<String, Value>;
@@ -55,6 +65,10 @@ impl Operations {
         metrics: Metrics,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        // Sockets have from their listener what is set here.
+        let socket = SockRef::from(&listener);
+        socket.set_tcp_user_timeout(Some(STALLED_AFTER))?;
+        socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
         let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -218,7 +232,6 @@ async fn added(State(shared): State<Arc<Shared>>, request: Request) -> Response 
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpStream;
-    use std::time::Duration;
 
     use serde_json::json;
 
@@ -301,6 +314,40 @@ mod tests {
             .operations
             .add_routes(Router::new().route("/nodes", get(async || "[]")));
         assert_eq!(ask(&process, "/nodes"), (200, "[]".to_owned()));
+    }
+
+    #[test]
+    fn whoever_takes_nothing_of_an_answer_without_an_end_is_closed() {
+        let process = start();
+        let held = Arc::new(());
+        let endless = {
+            let held = Arc::clone(&held);
+            async move || {
+                let held = Arc::clone(&held);
+                let piece = move || {
+                    // Until the answer is dropped.
+                    std::hint::black_box(&held);
+                    Ok::<_, io::Error>(vec![b' '; 4096])
+                };
+                axum::body::Body::from_stream(futures_util::stream::repeat_with(piece))
+            }
+        };
+        process
+            .operations
+            .add_routes(Router::new().route("/endless", get(endless)));
+        let idle = Arc::strong_count(&held);
+        let mut stalled = TcpStream::connect(process.operations.address()).unwrap();
+        write!(stalled, "GET /endless HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
+        let mut status = [0; 15];
+        stalled.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200 OK");
+        assert!(Arc::strong_count(&held) > idle, "it is being answered");
+        let closed = (0..STALLED_AFTER.as_secs() * 4).any(|_| {
+            std::thread::sleep(Duration::from_secs(1));
+            Arc::strong_count(&held) == idle
+        });
+        assert!(closed, "still held");
+        assert_eq!(ask(&process, "/health").0, 200);
     }
 
     #[test]
