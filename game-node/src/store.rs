@@ -2,6 +2,7 @@
 //!
 //! It decides nothing: what is written, and what follows from an answer, is the driver's.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +12,7 @@ use registry::{
     Born, Claim, Claimed, Commit, Committed, Create, Created, Delete, Deleted, Generation, Health,
     Lifetime, Owner, Registry, RegistryError, Release, Released, Seated, Session, Touch, Touched,
 };
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use tracing::{error, warn};
 
 use crate::chance;
@@ -53,6 +54,9 @@ pub(crate) struct Tried {
 pub(crate) struct Store {
     registry: Registry,
     owner: Owner,
+    /// Held while public lobbies are listed or hidden, one after the other in the order in which that
+    /// is wanted: over two connections a lobby could be listed anew just after it was hidden.
+    listing: Arc<Mutex<()>>,
     /// Shut, nothing is written: a registry that does not answer.
     #[cfg(test)]
     pub(crate) gate: tokio::sync::watch::Receiver<bool>,
@@ -63,6 +67,7 @@ impl Store {
         Self {
             registry,
             owner,
+            listing: Arc::default(),
             #[cfg(test)]
             gate: tokio::sync::watch::channel(true).1,
         }
@@ -249,6 +254,7 @@ impl Store {
     /// Whether quick play finds these lobbies; those that it finds stay for some seconds only.
     pub(crate) async fn list(&self, public: Vec<LobbyCode>, hidden: Vec<LobbyCode>) {
         let public: Vec<String> = public.iter().map(ToString::to_string).collect();
+        let _turn = self.listing.lock().await;
         let mut results = Vec::new();
         if !public.is_empty() {
             results.push(self.registry.public_add(&public).await);
@@ -320,5 +326,38 @@ impl Backoff {
         self.tries += 1;
         let jitter = chance::fraction();
         tokio::time::sleep(longest.mul_f64(0.5 + jitter / 2.0)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use registry::simulation::{Redis, Spawn, Wire};
+    use registry::{Incarnation, Lifetimes, NodeId};
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_hidden_while_it_is_being_listed_is_hidden_after_that() {
+        let redis = Redis::start(Lifetimes::default());
+        let spawn: Spawn = Arc::new(|task| drop(tokio::spawn(task)));
+        let wire = Wire::default();
+        let registry = redis.client(wire.clone(), spawn);
+        let owner = Owner {
+            node: NodeId::new("game-1").unwrap(),
+            incarnation: Incarnation::new(Uuid::from_u128(1)),
+        };
+        let store = Store::new(registry.clone(), owner);
+        let code: LobbyCode = "ABCD23".parse().unwrap();
+        store.list(vec![code], vec![]).await;
+        assert_eq!(registry.public_list(9).await.unwrap(), ["ABCD23"]);
+
+        // What renews it comes late.
+        wire.delay(1, Duration::from_millis(400));
+        tokio::join!(
+            store.list(vec![code], vec![]),
+            store.list(vec![], vec![code])
+        );
+        assert_eq!(registry.public_list(9).await.unwrap(), [""; 0]);
     }
 }
