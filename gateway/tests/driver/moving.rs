@@ -1,7 +1,9 @@
 //! A table whose owner is lost, stops, or can't commit: how its players get to the next one.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use chassis::environment::Limit;
 use protocol::link::{Ask, Parting, Request};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -16,6 +18,11 @@ const BACK_WITHIN: Duration = Duration::from_millis(4_500);
 /// A released table is followed by word of it. Without that it would be missed with the next message that has no answer,
 /// and here nobody sends one.
 const FOLLOWED_WITHIN: Duration = Duration::from_secs(4);
+
+/// Claims that a gateway asks for.
+const AT_ONCE: usize = 32;
+/// What it waits for the answer to one.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(2);
 
 /// A player at a table of the bench's node, and another node.
 async fn seated_and_another() -> (Bench, Client, Ask, Node) {
@@ -142,6 +149,63 @@ async fn an_owner_that_has_lost_the_lobby_is_asked_to_take_it_again() {
     comes_back(&mut ada, &seat, &mut bench.node, seat.number).await;
     assert!(bench.node.holds(seat.code));
     assert_eq!(bench.node.ask().await.request, Request::Start);
+}
+
+/// Redis came back older than it was: the record is of the owner before.
+#[tokio::test]
+async fn who_holds_more_than_the_record_keeps_the_table_unless_it_is_suspended() {
+    for is_suspended in [false, true] {
+        let (bench, mut ada, seat, mut holder) = seated_and_another().await;
+        let mut third = bench.another_node("game-third").await;
+        let record = bench.registry.owner(seat.code.as_str()).await.unwrap();
+        let epoch = record.unwrap().epoch.0 + 1_000;
+        bench.node.hold(seat.code, epoch);
+        bench.node.show(seat.code, 2, &[seat.connection]);
+        assert_eq!(state(&mut ada).await["seq"], 2);
+        holder.hold(seat.code, epoch);
+        if is_suspended {
+            holder.suspend();
+        }
+        bench.node.kill();
+        let next = if is_suspended {
+            &mut third
+        } else {
+            &mut holder
+        };
+        let attach = next.ask().await;
+        assert_eq!(attach.request, Request::Attach { shown: Some(2) });
+        next.attached(&attach, seat.number);
+        next.show(seat.code, 9, &[attach.connection]);
+        assert_eq!(state(&mut ada).await["seq"], 9);
+        assert_eq!(third.claims_so_far(), usize::from(is_suspended));
+    }
+}
+
+#[tokio::test]
+async fn thirty_two_tables_are_claimed_at_once_and_only_those_that_somebody_waits_for() {
+    let mut bench = Bench::with(|config| {
+        config.max_connections_per_ip = Limit::NONE;
+        config.lobby_create_rate = Limit::NONE;
+    })
+    .await;
+    let mut players = Vec::new();
+    for _ in 0..=AT_ONCE {
+        players.push(bench.seated_client().await);
+    }
+    let deserted = "NBDY22".parse().unwrap();
+    bench.node.own(&bench.registry, deserted).await;
+    let mut other = bench.another_node("game-other").await;
+    other.answer_no_claim();
+    bench.node.kill();
+    let mut claimed = BTreeSet::from([other.claim().await.code]);
+    let since = Instant::now();
+    for _ in 0..AT_ONCE {
+        claimed.insert(other.claim().await.code);
+    }
+    let took = since.elapsed();
+    assert!(took >= GIVEN_UP_AFTER / 2, "the last waits: {took:?}");
+    let codes = players.iter().map(|(_, seat)| seat.code).collect();
+    assert_eq!(claimed, codes);
 }
 
 #[tokio::test]

@@ -65,6 +65,7 @@ struct Shared {
     held: Mutex<HashMap<LobbyCode, u64>>,
     people: Mutex<HashMap<String, (LobbyCode, KnownPerson)>>,
     refuses_claims: AtomicBool,
+    answers_no_claim: AtomicBool,
     is_suspended: AtomicBool,
     unsaved: Mutex<Unsaved>,
 }
@@ -107,6 +108,7 @@ impl Node {
             held: Mutex::default(),
             people: Mutex::default(),
             refuses_claims: AtomicBool::new(false),
+            answers_no_claim: AtomicBool::new(false),
             is_suspended: AtomicBool::new(false),
             unsaved: Mutex::default(),
         });
@@ -170,6 +172,21 @@ impl Node {
         self.shared.refuses_claims.store(true, Ordering::SeqCst);
     }
 
+    /// From now on it says nothing to those who want it to.
+    pub(crate) fn answer_no_claim(&self) {
+        self.shared.answers_no_claim.store(true, Ordering::SeqCst);
+    }
+
+    /// It has the lobby at this epoch, whatever the record says.
+    pub(crate) fn hold(&self, code: LobbyCode, epoch: u64) {
+        self.shared.held.lock().unwrap().insert(code, epoch);
+    }
+
+    /// It can't commit.
+    pub(crate) fn suspend(&self) {
+        self.shared.is_suspended.store(true, Ordering::SeqCst);
+    }
+
     /// Gives a lobby up, and tells its players.
     pub(crate) async fn release(&self, ask: &Ask) {
         let registry = &self.shared.registry;
@@ -187,7 +204,7 @@ impl Node {
 
     /// Says that it can't commit, and what others shall take.
     pub(crate) async fn hand_over(&self, code: LobbyCode, saved: &'static [u8]) {
-        self.shared.is_suspended.store(true, Ordering::SeqCst);
+        self.suspend();
         let registry = &self.shared.registry;
         let record = registry.owner(code.as_str()).await.unwrap().unwrap();
         let handed = Handed {
@@ -474,6 +491,10 @@ async fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
             request,
             failure: None,
         }],
+        ToNode::Claim { claim, .. } if shared.answers_no_claim.load(Ordering::SeqCst) => {
+            shared.claimed.send(claim).unwrap();
+            Vec::new()
+        }
         ToNode::Claim { request, claim } => {
             let outcome = take_over(shared, &claim).await;
             shared.claimed.send(claim).unwrap();

@@ -14,8 +14,8 @@ const BETWEEN: [Duration; 3] = [
     Duration::from_millis(5),
     Duration::from_millis(15),
 ];
-/// A table may wait for the one, and then for the other.
-const NODES_GONE: Duration = Duration::from_secs(4);
+/// As when one is killed.
+const NODES_GONE: Duration = Duration::from_secs(2);
 /// The players' way back through another gateway is the longer one.
 const GATEWAY_GONE: Duration = Duration::from_secs(20);
 
