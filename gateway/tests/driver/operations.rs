@@ -1,12 +1,15 @@
 //! What operators see of a gateway and do there.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chassis::environment::Secret;
 use protocol::link::Unsaved;
+use registry::simulation::{Redis, Spawn, Wire};
 use registry::{
-    Incarnation, LeftReason, Membership, NodeId, Presence, PresenceConfig, Registry, Role,
+    Incarnation, LeftReason, Lifetimes, Membership, NodeId, Presence, PresenceConfig, Registry,
+    Role,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
@@ -50,12 +53,20 @@ impl Watcher {
 
     /// The next one that is no heartbeat, of this node.
     async fn next_of(&mut self, id: &str) -> (String, Value) {
-        loop {
-            let (name, data) = self.next().await.expect("the stream goes on");
-            if data["id"] == id {
-                return (name, data);
+        self.until(|_, data| data["id"] == id).await
+    }
+
+    /// The next one that is as wanted, whatever else is said.
+    async fn until(&mut self, wanted: impl Fn(&str, &Value) -> bool) -> (String, Value) {
+        let hearing = async {
+            loop {
+                let (name, data) = self.next().await.expect("the stream goes on");
+                if wanted(&name, &data) {
+                    return (name, data);
+                }
             }
-        }
+        };
+        timeout(CEILING, hearing).await.expect("it is said in time")
     }
 }
 
@@ -222,17 +233,33 @@ async fn what_a_node_can_not_save_is_told_by_its_link() {
         cut_off: true,
     });
     let told = |node: &Value| (node["suspended"].clone(), node["uncommitted"].clone());
-    loop {
-        let (_, changed) = watcher.next_of("game-fake").await;
-        if changed["cut_off"] == true {
-            assert_eq!(told(&changed), (json!(3), json!(1)));
-            break;
-        }
-    }
+    let is_cut_off = |_: &str, node: &Value| node["cut_off"] == true;
+    let (_, changed) = watcher.until(is_cut_off).await;
+    assert_eq!(told(&changed), (json!(3), json!(1)));
     bench.node.has_unsaved(Unsaved::default());
     let (_, changed) = watcher.next_of("game-fake").await;
     assert_eq!(changed["cut_off"], false);
     assert_eq!(told(&changed), (json!(0), json!(0)));
+}
+
+#[tokio::test]
+async fn while_the_registry_is_away_a_watcher_hears_since_when_nothing_was_read() {
+    let redis = Redis::start(Lifetimes::default());
+    let spawn: Spawn = Arc::new(|task| drop(tokio::spawn(task)));
+    let registry = redis.client(Wire::default(), spawn);
+    let bench = Bench::over(registry, |_| {}).await;
+    let mut watcher = Watcher::open(bench.gateway.process.operations.address()).await;
+    let is_current =
+        |current| move |name: &str, data: &Value| name == "beats" && data["current"] == current;
+    let (_, there) = watcher.until(is_current(true)).await;
+    redis.stop(true);
+    let (_, away) = watcher.until(is_current(false)).await;
+    assert!(away["as_of"].as_u64() >= there["as_of"].as_u64(), "{away}");
+    let (_, later) = watcher.until(is_current(false)).await;
+    assert_eq!(later["as_of"], away["as_of"]);
+    redis.stop(false);
+    let (_, back) = watcher.until(is_current(true)).await;
+    assert!(back["as_of"].as_u64() > later["as_of"].as_u64(), "{back}");
 }
 
 #[tokio::test]
@@ -252,7 +279,8 @@ async fn whoever_lapses_is_there_for_as_long_as_its_link() {
     let mut silent_ms = 0;
     // No beats of before it came count: they don't name it.
     while silent_ms < 3_000 {
-        let (name, data) = watcher.next().await.expect("the stream goes on");
+        let beats = |name: &str, _: &Value| matches!(name, "beats" | "left");
+        let (name, data) = watcher.until(beats).await;
         assert!(name != "left", "{data}");
         let last_seen = data["last_seen"]["game-cut"].as_u64();
         if let (Some(now), Some(last_seen)) = (data["now"].as_u64(), last_seen) {
@@ -265,16 +293,10 @@ async fn whoever_lapses_is_there_for_as_long_as_its_link() {
     assert!(is_linked(&nodes), "{nodes}");
 
     node.kill();
-    loop {
-        let (name, left) = watcher.next_of("game-cut").await;
-        if name == "left" {
-            assert_eq!(
-                (&left["reason"], &left["link"]),
-                (&json!("expired"), &json!("down"))
-            );
-            break;
-        }
-    }
+    let has_left = |name: &str, node: &Value| name == "left" && node["id"] == "game-cut";
+    let (_, left) = watcher.until(has_left).await;
+    let told = (&left["reason"], &left["link"]);
+    assert_eq!(told, (&json!("expired"), &json!("down")));
     let (_, nodes) = bench.gateway.operations("/nodes").await;
     assert_eq!(of(&nodes, "game-cut"), Value::Null);
 }
