@@ -166,6 +166,13 @@ async fn who_holds_more_than_the_record_keeps_the_table_unless_it_is_suspended()
         if is_suspended {
             holder.suspend();
         }
+        // Who could only claim would be asked before it.
+        holder.drain();
+        let is_last = |nodes: &Value| {
+            let mut nodes = nodes.as_array().into_iter().flatten();
+            nodes.any(|node| node["id"] == "game-other" && node["state"] == "draining")
+        };
+        bench.gateway.until_operations("/nodes", is_last).await;
         bench.node.kill();
         let next = if is_suspended {
             &mut third
