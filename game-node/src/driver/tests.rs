@@ -338,7 +338,7 @@ async fn a_probe_lobby_is_opened_and_leaves_nothing_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_drains_takes_nothing_new_and_leaves_once_all_is_saved() {
-    let world = World::start();
+    let mut world = World::start();
     let mut gateway = world.gateway(1);
     gateway
         .until(|gateway| gateway.accepting == Some(true))
@@ -362,7 +362,7 @@ async fn a_node_that_drains_takes_nothing_new_and_leaves_once_all_is_saved() {
     assert!(!world.driving.is_finished(), "not everything is saved");
     world.open();
     assert_eq!(gateway.answered(added).await, Outcome::Done);
-    world.driving.await.unwrap();
+    world.leaves().await;
     assert!(!world.process.readiness.is_ready());
 }
 

@@ -33,13 +33,13 @@ fn is_moved(gateway: &Gateway) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_drains_releases_its_lobbies_and_leaves_when_the_last_is_gone() {
-    let (world, other, mut gateway) = two_nodes().await;
+    let (mut world, other, mut gateway) = two_nodes().await;
     gateway.done(0, Request::Start).await;
     world.process.shutdown.begin();
     gateway.until(is_moved).await;
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
     assert!(record.owner.is_none() && record.status == "playing");
-    world.driving.await.unwrap();
+    world.leaves().await;
     // What it says of itself when it leaves, whatever the last heartbeat said.
     let own = world.membership.own();
     let last = own.last_handed_over.expect("one is handed over");
@@ -56,7 +56,7 @@ async fn a_node_that_drains_releases_its_lobbies_and_leaves_when_the_last_is_gon
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_drains_waits_for_what_it_is_just_taking_over_and_gives_that_up_too() {
-    let (world, other, _gateway) = two_nodes().await;
+    let (world, mut other, _gateway) = two_nodes().await;
     other.sees_another_accept().await;
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
     let mut far = other.gateway(2);
@@ -69,7 +69,7 @@ async fn a_node_that_drains_waits_for_what_it_is_just_taking_over_and_gives_that
     other.open();
     let claimed = far.claim_answered(request).await;
     assert!(matches!(claimed, Claimed::Owned { .. }), "{claimed:?}");
-    other.driving.await.unwrap();
+    other.leaves().await;
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
     assert_eq!(record.owner, None);
 }
@@ -90,7 +90,7 @@ async fn a_lobby_under_release_stays_frozen_until_the_answer_is_known() {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_alone_is_cut_off_hands_over_what_it_was_just_releasing() {
-    let (world, other, mut gateway) = two_nodes().await;
+    let (mut world, other, mut gateway) = two_nodes().await;
     gateway.done(0, Request::Start).await;
     world.shut();
     world.process.shutdown.begin();
@@ -107,7 +107,7 @@ async fn a_node_that_alone_is_cut_off_hands_over_what_it_was_just_releasing() {
     // Its release, when it gets through, is of an epoch that has passed.
     world.open();
     gateway.until(is_moved).await;
-    world.driving.await.unwrap();
+    world.leaves().await;
     let record = other.registry.owner(CODE).await.unwrap().unwrap();
     assert_eq!(record.owner.unwrap().node, other.membership.own().id);
 }
@@ -166,12 +166,12 @@ async fn behind_means_commit_anew_and_what_came_meanwhile_is_done() {
 
 #[tokio::test(start_paused = true)]
 async fn with_nobody_to_take_over_a_node_leaves_once_all_is_committed() {
-    let world = World::start();
+    let mut world = World::start();
     world.membership.ready().await;
     let mut gateway = world.gateway(1);
     gateway.creates(0).await;
     world.process.shutdown.begin();
-    world.driving.await.unwrap();
+    world.leaves().await;
     let record = world.registry.owner(CODE).await.unwrap().unwrap();
     assert!(record.owner.is_some(), "it is not given up");
     assert!(!is_moved(&gateway));
@@ -179,13 +179,13 @@ async fn with_nobody_to_take_over_a_node_leaves_once_all_is_committed() {
 
 #[tokio::test(start_paused = true)]
 async fn what_can_not_be_saved_keeps_no_node_beyond_its_drain_timeout() {
-    let (world, _other, mut gateway) = two_nodes().await;
+    let (mut world, _other, mut gateway) = two_nodes().await;
     world.shut();
     let added = gateway.asks(0, ADD_AI);
     gateway.hears_nothing_for(Duration::from_secs(1)).await;
     let since = tokio::time::Instant::now();
     world.process.shutdown.begin();
-    world.driving.await.unwrap();
+    world.leaves().await;
     let (took, timeout) = (since.elapsed(), settings().drain_timeout);
     assert!(
         took >= timeout && took < timeout + Duration::from_secs(2),
@@ -196,7 +196,7 @@ async fn what_can_not_be_saved_keeps_no_node_beyond_its_drain_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn thirty_two_lobbies_are_released_at_once_and_then_the_others() {
-    let (world, _other, mut gateway) = two_nodes().await;
+    let (mut world, _other, mut gateway) = two_nodes().await;
     let tables = (1..=40).map(|number| (number, LobbyCode::from_bits(number.into())));
     for (number, code) in tables.clone() {
         gateway.code = code;
@@ -218,7 +218,7 @@ async fn thirty_two_lobbies_are_released_at_once_and_then_the_others() {
     let mut answers = gateway.answers.iter();
     assert!(answers.all(|(_, outcome)| *outcome == Outcome::NotOwner));
     world.open();
-    world.driving.await.unwrap();
+    world.leaves().await;
     assert_eq!(world.membership.own().handed_over, 41);
 }
 

@@ -175,6 +175,12 @@ impl World {
         }
     }
 
+    /// Waits until the driver has come to its end.
+    pub(super) async fn leaves(&mut self) {
+        let left = tokio::time::timeout(CEILING, &mut self.driving).await;
+        left.expect("it leaves").unwrap();
+    }
+
     /// From now on commits go over another connection.
     pub(super) fn connects_anew(&self) {
         self.registry_health
