@@ -172,10 +172,19 @@ pub(crate) async fn whoever_vanishes_expires(world: &World) {
     drop(two);
     let reason = event(&mut events, "two is gone", left).await;
     assert_eq!(reason, ("two".to_owned(), LeftReason::Expired));
-    assert_eq!(world.one.servers().await.expect("an answer").len(), 1);
+    // It may have lapsed on a busy machine before it vanished, and the one that is there may just now.
+    until("the other one alone is listed", || async {
+        let listed = world.one.servers().await.expect("an answer");
+        matches!(&listed[..], [one] if one.id.as_str() == "one")
+    })
+    .await;
     if let Some(server) = &world.server {
-        assert_eq!(server.command::<usize>(&["ZCARD", "network:servers"]), 1);
-        assert!(!server.command::<bool>(&["EXISTS", "network:servers:two"]));
+        let of_two = ["EXISTS", "network:servers:two"];
+        let index = ["ZSCORE", "network:servers", "two"];
+        until("nothing of it is left", || async {
+            !server.command::<bool>(&of_two) && server.command::<Option<f64>>(&index).is_none()
+        })
+        .await;
     }
 }
 
