@@ -41,6 +41,7 @@ pub(crate) struct Node {
     asks: mpsc::UnboundedReceiver<(Link, Ask)>,
     detaches: mpsc::UnboundedReceiver<ConnectionId>,
     claims: mpsc::UnboundedReceiver<Claim>,
+    questions: mpsc::UnboundedReceiver<Question>,
     /// Which link the last ask of a connection came by.
     last_link: Option<Link>,
     listening: JoinHandle<std::io::Result<()>>,
@@ -61,6 +62,7 @@ struct Shared {
     asked: mpsc::UnboundedSender<(Link, Ask)>,
     detached: mpsc::UnboundedSender<ConnectionId>,
     claimed: mpsc::UnboundedSender<Claim>,
+    questioned: mpsc::UnboundedSender<Question>,
     /// The lobbies that it owns, with their epochs.
     held: Mutex<HashMap<LobbyCode, u64>>,
     people: Mutex<HashMap<String, (LobbyCode, KnownPerson)>>,
@@ -95,6 +97,7 @@ impl Node {
         let (asked, asks) = mpsc::unbounded_channel();
         let (left, detaches) = mpsc::unbounded_channel();
         let (claimed, claims) = mpsc::unbounded_channel();
+        let (questioned, questions) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
             own: own.clone(),
             registry: registry.clone(),
@@ -105,6 +108,7 @@ impl Node {
             asked,
             detached: left,
             claimed,
+            questioned,
             held: Mutex::default(),
             people: Mutex::default(),
             refuses_claims: AtomicBool::new(false),
@@ -127,6 +131,7 @@ impl Node {
             asks,
             detaches,
             claims,
+            questions,
             last_link: None,
             listening,
             membership: Some(membership),
@@ -160,6 +165,14 @@ impl Node {
         timeout(CEILING, self.claims.recv())
             .await
             .expect("a claim in time")
+            .unwrap()
+    }
+
+    /// The next question of what the registry does not say.
+    pub(crate) async fn question(&mut self) -> Question {
+        timeout(CEILING, self.questions.recv())
+            .await
+            .expect("a question in time")
             .unwrap()
     }
 
@@ -502,6 +515,7 @@ async fn react(shared: &Shared, link: Link, message: ToNode) -> Vec<ToGateway> {
         }
         ToNode::Question { request, question } => {
             let known = known(shared, &question);
+            shared.questioned.send(question).unwrap();
             vec![ToGateway::Knows { request, known }]
         }
         // As a node whose lobby thread hangs.
