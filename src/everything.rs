@@ -3,8 +3,9 @@
 //! They are the same roles as in processes of their own, and talk over loopback. Two game nodes,
 //! because each runs its lobbies on one thread, and because one may then hand over to the other.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write, stdout};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::time::Duration;
 
 use chassis::Process;
 use game_node::CpuOf;
@@ -131,8 +132,49 @@ fn loopback(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
+/// Roles log that they are ready once they have told the registry. On a terminal, which has both,
+/// where to play comes after that.
+const LOGGED_WITHIN: Duration = Duration::from_millis(250);
+
 async fn say_when_ready(process: Process, address: SocketAddr) {
     process.readiness.process_ready().await;
+    let for_a_person = stdout().is_terminal();
+    if for_a_person {
+        tokio::time::sleep(LOGGED_WITHIN).await;
+    }
     // Whoever started it may have closed its end; the games don't depend on it.
-    let _ = writeln!(std::io::stdout(), "Wizard is ready: http://{address}");
+    let _ = stdout().write_all(where_to_play(address, for_a_person).as_bytes());
+}
+
+/// One line for a program. A person is to find it below the log of the start.
+fn where_to_play(address: SocketAddr, for_a_person: bool) -> String {
+    let line = format!("Wizard is ready: http://{address}");
+    if for_a_person {
+        format!("\n  \x1b[1m{line}\x1b[0m\n  Open this address in a browser. Ctrl+C ends it.\n\n")
+    } else {
+        format!("{line}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_reads_one_line_and_a_person_finds_it() {
+        let address = loopback(8080);
+        assert_eq!(
+            where_to_play(address, false),
+            "Wizard is ready: http://127.0.0.1:8080\n"
+        );
+        let shown = where_to_play(address, true);
+        assert!(
+            shown.starts_with("\n  ") && shown.ends_with("\n\n"),
+            "{shown:?}"
+        );
+        assert!(
+            shown.contains("http://127.0.0.1:8080\x1b[0m\n"),
+            "{shown:?}"
+        );
+    }
 }
