@@ -176,7 +176,9 @@ impl Store {
     async fn try_sessions(&self, changes: Vec<SessionChange>) -> Vec<SessionChange> {
         let tries = changes.into_iter().map(async |change| {
             let written = self.write_session(&change).await;
-            matches!(written, Err(RegistryError::Unavailable(_))).then_some(change)
+            written
+                .is_err_and(|error| error.may_pass())
+                .then_some(change)
         });
         join_all(tries).await.into_iter().flatten().collect()
     }
@@ -234,7 +236,7 @@ impl Store {
             self.pass_gate().await;
             match self.registry.release(release).await {
                 Ok(released) => return released,
-                Err(RegistryError::Unavailable(_)) => backoff.wait().await,
+                Err(error) if error.may_pass() => backoff.wait().await,
                 Err(error) => {
                     // A newer program wrote the record, or not ours: this node can't own it.
                     error!(code = release.code, %error, "a lobby can't be released");
@@ -294,7 +296,7 @@ impl Store {
 fn settled(code: &str, answer: Result<Written, RegistryError>) -> Option<Written> {
     match answer {
         Ok(written) => Some(written),
-        Err(RegistryError::Unavailable(_)) => None,
+        Err(error) if error.may_pass() => None,
         Err(error) => {
             // A newer program wrote the record, or not ours: this node can't own it.
             error!(code, %error, "a lobby can't be saved");

@@ -6,9 +6,13 @@
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RegistryError {
     /// Nothing is known about whether it happened: no connection, no answer in time, or a Redis
-    /// that can't write now (loading, read-only, out of memory).
+    /// that is loading.
     #[error("the registry can't be reached: {0}")]
     Unavailable(String),
+    /// It answers, and writes nothing now: its memory or disk is full, it only reads, or its
+    /// replicas are missing. To whoever asks it is the same as being away.
+    #[error("the registry can't write: {0}")]
+    Refused(String),
     /// A setting can't be used.
     #[error("{setting}: {why}")]
     InvalidConfig {
@@ -36,6 +40,11 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
+    /// Whether the same may work later, as it is.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::Refused(_))
+    }
+
     pub(crate) fn corrupt(key: impl Into<String>, why: &impl ToString) -> Self {
         Self::Corrupt {
             key: key.into(),

@@ -42,6 +42,8 @@ pub(crate) struct HealthCell {
     probers: AtomicUsize,
     /// Another run was seen while the registry was away: said together with its return.
     other_run: AtomicBool,
+    /// It has been said since the last answer that the registry refuses to write.
+    refusal_told: AtomicBool,
     clock: Mutex<Clock>,
 }
 
@@ -73,6 +75,7 @@ impl HealthCell {
             sender: watch::Sender::new(health),
             probers: AtomicUsize::new(0),
             other_run: AtomicBool::new(false),
+            refusal_told: AtomicBool::new(false),
             clock: Mutex::default(),
         }
     }
@@ -119,6 +122,7 @@ impl HealthCell {
             let back = !health.reachable;
             if back {
                 (health.reachable, health.changed_at) = (true, Instant::now());
+                self.refusal_told.store(false, Ordering::Relaxed);
                 // After another run data may be older.
                 let other_run = self.other_run.swap(false, Ordering::Relaxed);
                 info!(other_run, "the registry answers");
@@ -137,7 +141,13 @@ impl HealthCell {
                 (health.reachable, health.changed_at) = (false, Instant::now());
             }
             let first = !std::mem::replace(&mut health.missed, true);
-            if lost || first {
+            if matches!(error, RegistryError::Refused(_)) {
+                // Also where it was away first: then it is there again, and yet of no use.
+                if !self.refusal_told.swap(true, Ordering::Relaxed) {
+                    // It is full, only reads, or can't save: retried for ever.
+                    warn!(%error, "the registry refuses to write");
+                }
+            } else if lost || first {
                 // Redis stopped, or the network between: retried for ever.
                 warn!(%error, "the registry does not answer");
             }

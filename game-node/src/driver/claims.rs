@@ -173,8 +173,8 @@ impl Driver {
             Ok(registry::Claimed::OwnedBy(_)) => Claimed::MovedOn,
             Ok(registry::Claimed::Gone) => Claimed::Gone,
             Ok(registry::Claimed::Wait { milliseconds }) => Claimed::Wait { milliseconds },
-            Err(RegistryError::Unavailable(why)) => {
-                debug!(%code, why, "a lobby can't be claimed");
+            Err(error) if error.may_pass() => {
+                debug!(%code, %error, "a lobby can't be claimed");
                 Claimed::Unavailable
             }
             Err(error) => {

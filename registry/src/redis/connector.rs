@@ -183,7 +183,27 @@ fn invalid(error: &RedisError) -> RegistryError {
 }
 
 pub(super) fn unavailable(error: &RedisError) -> RegistryError {
-    RegistryError::Unavailable(error.to_string())
+    if refuses_writes(error) {
+        RegistryError::Refused(error.to_string())
+    } else {
+        RegistryError::Unavailable(error.to_string())
+    }
+}
+
+/// How Redis begins what it says where it writes nothing now.
+const REFUSALS: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
+
+fn refuses_writes(error: &RedisError) -> bool {
+    REFUSALS.iter().any(|code| {
+        // A script's error before version 7.
+        let in_script = || {
+            error
+                .detail()?
+                .contains(&format!(": -{code} "))
+                .then_some(())
+        };
+        error.code() == Some(code) || in_script().is_some()
+    })
 }
 
 /// What an error means for whoever asked about `key`. Only what says that a script or a command has
@@ -266,7 +286,9 @@ mod tests {
         for text in six.into_iter().chain(seven).chain(others) {
             let error = answered(&text);
             let fault = fault(&error, "key");
-            assert!(matches!(fault, RegistryError::Unavailable(_)), "{fault}");
+            let writes_nothing = REFUSALS.iter().any(|code| text.contains(code));
+            let is_refusal = matches!(fault, RegistryError::Refused(_));
+            assert!(fault.may_pass() && is_refusal == writes_nothing, "{fault}");
             let is_wrong = text.contains("READONLY") || text.contains("MASTERDOWN");
             assert_eq!(wrong_server(&error), is_wrong, "{text}");
         }

@@ -107,7 +107,7 @@ impl Pool {
                     self.connections.retain(|_, _| false);
                 }
                 let error = fault(&error, key);
-                if matches!(error, RegistryError::Unavailable(_)) {
+                if error.may_pass() {
                     self.health.failed(Sight::Other, &error);
                 }
                 Err(error)

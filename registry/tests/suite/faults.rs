@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use registry::{Claimed, Committed, Event, Kind, RedisConfig, Registry, RegistryError};
 
+use super::node::Node;
 use super::operations::{claim, claimed, taken};
 use super::proxy::Proxy;
 use super::redis_server::RedisServer;
@@ -48,6 +49,30 @@ async fn a_registry_waits_for_no_redis() {
         registry.servers().await.is_ok_and(|list| list.len() == 1)
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_redis_that_writes_nothing_is_told_from_one_that_is_away() {
+    let server = RedisServer::start();
+    let node = Node::start(&server.url(), "one");
+    node.says("ready").await;
+    let limit = |bytes| server.command::<String>(&["CONFIG", "SET", "maxmemory", bytes]);
+    let logged = |what: &str| {
+        let log = node.log();
+        log.iter().filter(|line| line.contains(what)).count()
+    };
+    limit("1mb");
+    let refuses = || logged("WARN registry::health: the registry refuses to write error=");
+    until("it is told", || async { refuses() > 0 }).await;
+    assert_eq!(logged("OOM"), 1, "and why");
+    limit("0");
+    until("it takes what is written again", || async {
+        node.log()
+            .last()
+            .is_some_and(|line| line.contains("the registry answers"))
+    })
+    .await;
+    assert_eq!(refuses(), 1, "once, not once a try");
 }
 
 #[tokio::test]

@@ -136,7 +136,8 @@ impl Scene {
 }
 
 fn is_away(line: &str) -> bool {
-    line.contains("WARN") && line.contains("the registry does not answer")
+    let says = |what| line.contains("WARN") && line.contains(what);
+    says("the registry does not answer") || says("the registry refuses to write")
 }
 
 fn is_back(line: &str) -> bool {
