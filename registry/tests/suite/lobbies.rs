@@ -1,7 +1,5 @@
 //! Every answer of every operation on lobbies but claims.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use registry::{
     Claimed, Committed, Create, Created, Delete, Deleted, Epoch, Handed, Lifetime, Record,
@@ -333,6 +331,7 @@ pub(crate) async fn states_are_any_bytes(world: &World) {
 
 pub(crate) async fn records_live_while_they_are_touched(world: &World) {
     let (epoch, seq) = create(&world.one, "AAAAAA").await;
+    let start = tokio::time::Instant::now();
     create(&world.one, "BBBBBB").await;
     let probe = Create {
         code: "PROBE".to_owned(),
@@ -347,29 +346,14 @@ pub(crate) async fn records_live_while_they_are_touched(world: &World) {
         .create(&probe)
         .await
         .expect("the registry answers");
-    let deadline = SESSION_TTL * 2 + Duration::from_millis(500);
-    let mut gone_after = None;
-    let start = tokio::time::Instant::now();
-    while start.elapsed() < deadline {
-        assert_eq!(
-            touched(&world.one, touch("AAAAAA", 1, epoch, seq)).await,
-            Touched::Ok
-        );
-        let other = world
-            .one
-            .owner("BBBBBB")
-            .await
-            .expect("the registry answers");
-        if other.is_none() {
-            gone_after.get_or_insert(start.elapsed());
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    let gone_after = gone_after.expect("an untouched record lapses");
-    assert!(
-        gone_after + Duration::from_millis(500) > SESSION_TTL * 2,
-        "{gone_after:?}"
-    );
+    until("an untouched record lapses", || async {
+        let touched = touched(&world.one, touch("AAAAAA", 1, epoch, seq)).await;
+        assert_eq!(touched, Touched::Ok);
+        let other = world.one.owner("BBBBBB").await;
+        other.expect("the registry answers").is_none()
+    })
+    .await;
+    assert!(start.elapsed() >= SESSION_TTL * 2, "{:?}", start.elapsed());
     record(&world.one, "AAAAAA").await;
     record(&world.one, "PROBE").await;
 }

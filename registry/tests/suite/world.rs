@@ -13,7 +13,7 @@ use super::redis_server::RedisServer;
 
 /// Short enough to wait for, long enough for a busy machine.
 pub(crate) const SESSION_TTL: Duration = Duration::from_secs(2);
-pub(crate) const PUBLIC_TTL: Duration = Duration::from_secs(1);
+pub(crate) const PUBLIC_TTL: Duration = Duration::from_secs(2);
 /// No test waits longer for anything.
 pub(crate) const CEILING: Duration = Duration::from_mins(1);
 
@@ -133,11 +133,11 @@ pub(crate) fn commit(code: &str, run: u128, epoch: Epoch, seq: u64) -> Commit {
     }
 }
 
-/// Quick heartbeats: a crash is known after about a second.
+/// Quick heartbeats: a crash is known after some seconds, and a busy machine is none.
 pub(crate) fn quick() -> PresenceConfig {
     PresenceConfig {
         heartbeat_interval: Duration::from_millis(300),
-        ttl: Duration::from_secs(1),
+        ttl: Duration::from_secs(3),
         stall_after: Duration::from_millis(500),
         ..PresenceConfig::default()
     }
