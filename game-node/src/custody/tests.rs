@@ -25,6 +25,14 @@ fn suspended(start: Instant, links: &[u64]) -> Custody {
     custody
 }
 
+/// Such a node with a gateway on link 1, which has said that it is away too: at 0.6 s its games go on unsaved.
+fn uncommitted(start: Instant) -> Custody {
+    let mut custody = suspended(start, &[1]);
+    custody.heard(start + ms(600), LinkId(1), AWAY);
+    assert_eq!(custody.decide(start + ms(600)), Some(Order::GoOn));
+    custody
+}
+
 #[test]
 fn a_commit_that_fails_or_has_no_answer_for_half_a_second_suspends() {
     let start = chassis::clock::now();
@@ -93,9 +101,7 @@ fn its_own_trouble_must_have_begun_at_most_four_seconds_before_theirs() {
 #[test]
 fn a_gateway_that_reaches_the_registry_again_stops_it() {
     let start = chassis::clock::now();
-    let mut custody = suspended(start, &[1]);
-    custody.heard(start + ms(600), LinkId(1), AWAY);
-    assert_eq!(custody.decide(start + ms(600)), Some(Order::GoOn));
+    let mut custody = uncommitted(start);
     assert_eq!(custody.decide(start + ms(9000)), None, "silence does not");
     custody.heard(start + ms(9000), LinkId(1), Sight::Reachable);
     assert_eq!(custody.decide(start + ms(9000)), Some(Order::Suspend));
@@ -108,9 +114,7 @@ fn a_gateway_that_reaches_the_registry_again_stops_it() {
 #[test]
 fn a_registry_that_goes_again_at_once_is_away_for_everybody_again() {
     let start = chassis::clock::now();
-    let mut custody = suspended(start, &[1]);
-    custody.heard(start + ms(600), LinkId(1), AWAY);
-    assert_eq!(custody.decide(start + ms(600)), Some(Order::GoOn));
+    let mut custody = uncommitted(start);
     let back = start + ms(17_000);
     custody.heard(back, LinkId(1), Sight::Reachable);
     assert_eq!(custody.decide(back), Some(Order::Suspend));

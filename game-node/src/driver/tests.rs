@@ -100,11 +100,7 @@ async fn a_whole_short_game_is_played_committed_and_shown() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_answered_or_shown_before_it_is_saved() {
     let world = World::start();
-    let mut gateway = world.gateway(1);
-    gateway.creates(0).await;
-    gateway
-        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
-        .await;
+    let mut gateway = world.settled_table().await;
     world.shut();
     let added = gateway.asks(0, ADD_AI);
     let refused = gateway.asks(0, Request::ReturnToLobby);
@@ -339,14 +335,8 @@ async fn a_probe_lobby_is_opened_and_leaves_nothing_behind() {
 #[tokio::test(start_paused = true)]
 async fn a_node_that_drains_takes_nothing_new_and_leaves_once_all_is_saved() {
     let mut world = World::start();
-    let mut gateway = world.gateway(1);
-    gateway
-        .until(|gateway| gateway.accepting == Some(true))
-        .await;
-    gateway.creates(0).await;
-    gateway
-        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
-        .await;
+    let mut gateway = world.settled_table().await;
+    assert_eq!(gateway.accepting, Some(true));
     world.shut();
     let added = gateway.asks(0, ADD_AI);
     gateway.hears_nothing_for(Duration::from_secs(1)).await;

@@ -4,19 +4,10 @@ use super::records::claimed_by_another;
 use super::*;
 use crate::driver::now;
 
-async fn settled(world: &World) -> Gateway {
-    let mut gateway = world.gateway(1);
-    gateway.creates(0).await;
-    gateway
-        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
-        .await;
-    gateway
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_woken_owner_drops_what_another_has_claimed_before_it_shows_anything() {
     let world = World::start();
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     let seen = gateway.seen(0).len();
     claimed_by_another(&world.registry).await;
     let refused = gateway.asks(0, Request::ReturnToLobby);
@@ -31,7 +22,7 @@ async fn a_woken_owner_drops_what_another_has_claimed_before_it_shows_anything()
 #[tokio::test(start_paused = true)]
 async fn in_doubt_not_even_a_refusal_leaves_before_the_registry_has_said_ok() {
     let world = World::start();
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     world.shut();
     tokio::time::advance(Duration::from_secs(3)).await;
     let refused = gateway.asks(0, Request::ReturnToLobby);
@@ -45,7 +36,7 @@ async fn in_doubt_not_even_a_refusal_leaves_before_the_registry_has_said_ok() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_of_before_the_gap_is_not_acted_on() {
     let world = World::start();
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     let seen = gateway.seen(0).len();
     world.shut();
     let added = gateway.asks(0, ADD_AI);
@@ -108,7 +99,7 @@ async fn a_session_that_has_expired_is_not_written_anew() {
 #[tokio::test(start_paused = true)]
 async fn over_a_new_connection_everything_is_committed_anew() {
     let world = World::start();
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     claimed_by_another(&world.registry).await;
     let since = tokio::time::Instant::now();
     world.connects_anew();

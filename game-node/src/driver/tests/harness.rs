@@ -230,6 +230,16 @@ impl World {
         Gateway::new(link, name, self.inbox.clone())
     }
 
+    /// A gateway with a table whose picture says all that it will say by itself.
+    pub(super) async fn settled_table(&self) -> Gateway {
+        let mut gateway = self.gateway(1);
+        gateway.creates(0).await;
+        gateway
+            .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
+            .await;
+        gateway
+    }
+
     pub(super) fn ai(&self, link: u64) -> Ai {
         let link = LinkId(link);
         let (outbox, queue) = outbox();

@@ -6,16 +6,6 @@ use super::*;
 
 const AWAY: Sight = Sight::Away { since_ms: 500 };
 
-/// A table whose picture says all that it will say by itself.
-async fn settled(world: &World) -> Gateway {
-    let mut gateway = world.gateway(1);
-    gateway.creates(0).await;
-    gateway
-        .until(|gateway| gateway.lobby(0)["accepting_games"] == true)
-        .await;
-    gateway
-}
-
 fn players(gateway: &Gateway) -> usize {
     gateway.lobby(0)["players"].as_array().unwrap().len()
 }
@@ -23,7 +13,7 @@ fn players(gateway: &Gateway) -> usize {
 #[tokio::test(start_paused = true)]
 async fn with_the_registry_away_for_everybody_the_games_go_on_unsaved_and_say_so() {
     let world = World::start();
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     world.shut();
     let added = gateway.asks(0, ADD_AI);
     gateway.hears_nothing_for(Duration::from_millis(800)).await;
@@ -60,7 +50,7 @@ async fn with_the_registry_away_for_everybody_the_games_go_on_unsaved_and_say_so
 async fn a_gateway_that_reaches_the_registry_or_is_silent_keeps_it_suspended() {
     for sight in [Some(Sight::Reachable), None] {
         let world = World::start();
-        let mut gateway = settled(&world).await;
+        let mut gateway = world.settled_table().await;
         let other = world.gateway_called(2, "other");
         world.shut();
         let added = gateway.asks(0, ADD_AI);
@@ -81,7 +71,7 @@ async fn a_gateway_that_reaches_the_registry_or_is_silent_keeps_it_suspended() {
 async fn a_node_that_alone_can_not_commit_hands_its_lobbies_to_who_can() {
     let world = World::start();
     let other = World::start_with(&world.registry, settings());
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     world.shut();
     let added = gateway.asks(0, ADD_AI);
     gateway.pings(Sight::Reachable);
@@ -115,7 +105,7 @@ async fn a_node_that_alone_can_not_commit_hands_its_lobbies_to_who_can() {
 #[tokio::test(start_paused = true)]
 async fn what_nobody_could_take_over_goes_on_unsaved_and_is_taken_back() {
     let world = World::start();
-    let mut gateway = settled(&world).await;
+    let mut gateway = world.settled_table().await;
     world.shut();
     let added = gateway.asks(0, ADD_AI);
     // A gateway that stands still, and says for too long nothing of how it fares.
