@@ -192,6 +192,7 @@ impl Store {
                 let seated = Seated {
                     player_id: change.player.to_string(),
                     generation: Generation(change.generation),
+                    number: change.number,
                     name: name.as_ref().map(ToString::to_string),
                     lobby: code,
                 };

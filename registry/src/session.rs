@@ -25,6 +25,10 @@ pub struct Seated {
     /// The generation by which the owner knows them; a higher stored one stays, and another lobby
     /// that it names.
     pub generation: Generation,
+    /// The last message of theirs, counted within that generation, that the owner has done. Where
+    /// they sat down by a later one stays: the owner of another lobby does late what they have
+    /// given up.
+    pub number: u64,
     /// What they call themselves now; none leaves it as it is.
     pub name: Option<String>,
     /// The lobby.

@@ -46,6 +46,8 @@ pub struct SessionChange {
     pub player: PlayerId,
     /// The connection by which they are known here.
     pub generation: u64,
+    /// The last message that was taken of that connection.
+    pub number: u64,
     /// Which lobby.
     pub code: LobbyCode,
     /// Whether they came or went; who went may already be elsewhere, which then stays.

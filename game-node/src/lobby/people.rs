@@ -223,6 +223,7 @@ impl Lobby {
             token: person.token.clone(),
             player: person.player.clone(),
             generation: person.generation,
+            number: person.number,
             code: self.code,
             place,
         }

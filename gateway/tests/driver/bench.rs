@@ -106,6 +106,7 @@ impl Bench {
             name: Some("Ada".to_owned()),
             lobby: ask.code.to_string(),
             generation: Generation(ask.person.generation),
+            number: ask.number,
         };
         self.registry.session_sit(&token, &seated).await.unwrap();
         self.node.done(&ask);

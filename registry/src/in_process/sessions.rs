@@ -8,8 +8,15 @@ use crate::{Generation, TokenHash};
 
 #[derive(Clone)]
 pub(crate) struct Sessions {
-    entries: Expiring<TokenHash, Session>,
+    entries: Expiring<TokenHash, Kept>,
     ttl: Duration,
+}
+
+#[derive(Clone)]
+struct Kept {
+    session: Session,
+    /// By which message they have last sat down.
+    sat: Option<(Generation, u64)>,
 }
 
 impl Sessions {
@@ -21,7 +28,7 @@ impl Sessions {
     }
 
     pub(crate) fn open(&mut self, token: &TokenHash, greeting: Greeting, now: u64) -> Opened {
-        let Some(session) = self.entries.get_mut(token, now) else {
+        let Some(Kept { session, .. }) = self.entries.get_mut(token, now) else {
             return Opened::Unknown;
         };
         let newest = session.generation;
@@ -41,42 +48,51 @@ impl Sessions {
 
     pub(crate) fn create(&mut self, token: &TokenHash, player_id: &str, now: u64) -> Session {
         let stored = self.entries.get(token, now).cloned();
-        let session = match stored {
-            Some(known) => Session {
-                generation: Generation(now.max(known.generation.0 + 1)),
-                ..known
-            },
-            None => Session {
+        let mut kept = stored.unwrap_or_else(|| Kept {
+            session: Session {
                 player_id: player_id.to_owned(),
                 name: None,
                 lobby: None,
-                generation: Generation(now),
+                generation: Generation(0),
             },
-        };
-        self.entries.put(*token, session.clone(), self.ttl, now);
+            sat: None,
+        });
+        let session = &mut kept.session;
+        session.generation = Generation(now.max(session.generation.0 + 1));
+        let session = session.clone();
+        self.entries.put(*token, kept, self.ttl, now);
         session
     }
 
     pub(crate) fn set(&mut self, token: &TokenHash, session: &Session, now: u64) -> SessionSet {
-        if let Some(stored) = self.entries.get(token, now)
+        let stored = self.entries.get(token, now);
+        if let Some(Kept {
+            session: stored, ..
+        }) = stored
             && stored.generation > session.generation
         {
             return SessionSet::Older {
                 newest: stored.generation,
             };
         }
-        self.entries.put(*token, session.clone(), self.ttl, now);
+        let kept = Kept {
+            session: session.clone(),
+            sat: stored.and_then(|stored| stored.sat),
+        };
+        self.entries.put(*token, kept, self.ttl, now);
         SessionSet::Ok
     }
 
     pub(crate) fn sit(&mut self, token: &TokenHash, seated: &Seated, now: u64) {
         let stored = self.entries.get(token, now);
+        let sits = (seated.generation, seated.number);
         if let Some(stored) = stored
-            && stored.generation > seated.generation
-            && stored.lobby.as_ref().is_some_and(|at| *at != seated.lobby)
+            && is_late(stored, seated)
         {
             return;
         }
+        let sat = stored.and_then(|stored| stored.sat);
+        let stored = stored.map(|stored| &stored.session);
         let session = Session {
             player_id: seated.player_id.clone(),
             name: (seated.name.clone()).or_else(|| stored.and_then(|stored| stored.name.clone())),
@@ -85,19 +101,22 @@ impl Sessions {
                 stored.generation.max(seated.generation)
             }),
         };
-        self.entries.put(*token, session, self.ttl, now);
+        let sat = sat.max(Some(sits));
+        self.entries
+            .put(*token, Kept { session, sat }, self.ttl, now);
     }
 
     pub(crate) fn stand(&mut self, token: &TokenHash, lobby: &str, now: u64) {
-        if let Some(stored) = self.entries.get_mut(token, now)
-            && stored.lobby.as_deref() == Some(lobby)
+        if let Some(Kept { session, .. }) = self.entries.get_mut(token, now)
+            && session.lobby.as_deref() == Some(lobby)
         {
-            stored.lobby = None;
+            session.lobby = None;
         }
     }
 
     pub(crate) fn read(&self, token: &TokenHash, now: u64) -> Option<Session> {
-        self.entries.get(token, now).cloned()
+        let kept = self.entries.get(token, now);
+        kept.map(|kept| kept.session.clone())
     }
 
     pub(crate) fn renew(&mut self, token: &TokenHash, now: u64) -> bool {
@@ -108,7 +127,7 @@ impl Sessions {
         let dropped = self
             .entries
             .get(token, now)
-            .is_some_and(|stored| stored.generation <= generation);
+            .is_some_and(|kept| kept.session.generation <= generation);
         if dropped {
             self.entries.remove(token);
         }
@@ -118,4 +137,14 @@ impl Sessions {
     pub(crate) fn alive(&self, token: &TokenHash, now: u64) -> bool {
         self.entries.get(token, now).is_some()
     }
+}
+
+/// Whether somebody sits in another lobby by a newer connection, or by a later message.
+fn is_late(stored: &Kept, seated: &Seated) -> bool {
+    let lobby = stored.session.lobby.as_ref();
+    let is_older = stored.session.generation > seated.generation && lobby.is_some();
+    let is_earlier = stored.sat.is_some_and(|(generation, number)| {
+        generation == seated.generation && number > seated.number
+    });
+    (is_older || is_earlier) && lobby != Some(&seated.lobby)
 }

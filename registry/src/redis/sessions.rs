@@ -79,7 +79,8 @@ impl RedisBackend {
             .arg(&seated.player_id)
             .arg(seated.generation.0)
             .arg(seated.name.as_deref().unwrap_or_default())
-            .arg(&seated.lobby);
+            .arg(&seated.lobby)
+            .arg(seated.number);
         self.pool.script(&call, &key).await.map(drop)
     }
 

@@ -273,15 +273,19 @@ pub(crate) async fn a_lobbys_owner_writes_where_its_people_sit(world: &World) {
         let sessions = world.other.sessions_read(&[TOKEN, OTHER]).await;
         <[_; 2]>::try_from(sessions.expect("an answer")).expect("one each")
     };
-    let sits = async |token, name: Option<&str>, lobby: &str, generation| {
+    let sits_by = async |token, name: Option<&str>, lobby: &str, (generation, number)| {
         let seated = Seated {
             player_id: "0123456789ab".to_owned(),
             generation,
+            number,
             name: name.map(str::to_owned),
             lobby: lobby.to_owned(),
         };
         let written = world.one.session_sit(token, &seated).await;
         written.expect("an answer");
+    };
+    let sits = async |token, name, lobby, generation| {
+        sits_by(token, name, lobby, (generation, 1)).await;
     };
     let session = |name: &str, lobby: Option<&str>, generation| {
         Some(Session {
@@ -321,4 +325,28 @@ pub(crate) async fn a_lobbys_owner_writes_where_its_people_sit(world: &World) {
     assert_eq!(read().await, [None, None]);
     sits(&TOKEN, Some("Ada"), "CCCCCC", later).await;
     assert_eq!(read().await, [session("Ada", Some("CCCCCC"), later), None]);
+
+    // What was asked first and is done last.
+    sits_by(&TOKEN, None, "DDDDDD", (later, 3)).await;
+    sits_by(&TOKEN, None, "EEEEEE", (later, 2)).await;
+    let message = "where a later message has led stays";
+    let expected = session("Ada", Some("DDDDDD"), later);
+    assert_eq!(read().await, [expected.clone(), None], "{message}");
+    sits_by(&TOKEN, Some("Bob"), "DDDDDD", (later, 1)).await;
+    let expected = session("Bob", Some("DDDDDD"), later);
+    assert_eq!(
+        read().await,
+        [expected, None],
+        "its own owner may know less"
+    );
+    stands("DDDDDD").await;
+    sits_by(&TOKEN, None, "EEEEEE", (later, 2)).await;
+    assert_eq!(
+        read().await,
+        [session("Bob", None, later), None],
+        "nor whoever has stood up"
+    );
+    let newer = Generation(later.0 + 1);
+    sits_by(&TOKEN, None, "EEEEEE", (newer, 1)).await;
+    assert_eq!(read().await, [session("Bob", Some("EEEEEE"), newer), None]);
 }
