@@ -1,4 +1,4 @@
-//! Since when Redis alone is away, if it is: then games go on, for whoever comes back too.
+//! For how long one fault has been the only one: whoever is left alone with it has to do what is promised of it alone.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,52 +6,53 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::fault::Fault;
-use crate::player::lock;
+use crate::lock;
 
-/// What another fault has broken may need until Redis is back from then on: a node that stood still can't ask what is
-/// still its own.
+/// What another fault has broken may need so long from its end on: a node that stood still can't ask Redis what is
+/// still its own while that is away.
 const SETTLED_AFTER: Duration = Duration::from_secs(25);
 
-/// Clones are the same.
+/// All faults of a run, in the order of their beginnings. Clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Calm(Arc<Mutex<State>>);
+pub(crate) struct Calm(Arc<Mutex<Vec<Event>>>);
 
-#[derive(Default)]
-struct State {
-    /// When Redis went or came, or connections were reset.
-    changed_at: Option<Instant>,
-    /// Other faults that go on, and when there was one last.
-    others: usize,
-    others_at: Option<Instant>,
+struct Event {
+    fault: Fault,
+    began: Instant,
+    ended: Option<Instant>,
 }
 
 impl Calm {
-    pub(crate) fn begins(&self, fault: Fault) {
-        let mut state = lock(&self.0);
-        if fault.is_redis() || fault.only_resets() {
-            state.changed_at = Some(Instant::now());
-        } else {
-            state.others += 1;
-        }
+    /// A fault begins; gives back its number.
+    pub(crate) fn begins(&self, fault: Fault) -> usize {
+        let mut events = lock(&self.0);
+        events.push(Event {
+            fault,
+            began: Instant::now(),
+            ended: None,
+        });
+        events.len() - 1
     }
 
-    pub(crate) fn ends(&self, fault: Fault) {
-        let mut state = lock(&self.0);
-        if fault.is_redis() || fault.only_resets() {
-            state.changed_at = Some(Instant::now());
-        } else {
-            state.others -= 1;
-            state.others_at = Some(Instant::now());
-        }
+    pub(crate) fn ends(&self, number: usize) {
+        lock(&self.0)[number].ended = Some(Instant::now());
     }
 
-    /// For how long nothing has changed or been broken beside Redis.
-    pub(crate) fn lasts(&self) -> Duration {
-        let state = lock(&self.0);
-        let settled = state.others_at.map(|at| at + SETTLED_AFTER);
-        match (state.others, state.changed_at.max(settled)) {
-            (0, Some(since)) => Instant::now().saturating_duration_since(since),
-            _ => Duration::ZERO,
+    /// For how long that one has gone on without any other that matters beside it.
+    pub(crate) fn lasts(&self, number: usize) -> Duration {
+        let events = lock(&self.0);
+        let own = &events[number];
+        let mut since = own.began;
+        for other in events.iter().filter(|other| !std::ptr::eq(*other, own)) {
+            let is_harmless = other.fault.only_resets();
+            let is_like_it = own.fault.is_redis() && other.fault.is_redis();
+            since = since.max(match other.ended {
+                Some(ended) if is_harmless || is_like_it => ended,
+                Some(ended) => ended + SETTLED_AFTER,
+                None if is_harmless || is_like_it => other.began,
+                None => return Duration::ZERO,
+            });
         }
+        Instant::now().saturating_duration_since(since)
     }
 }

@@ -1,5 +1,7 @@
 //! What breaks, and where.
 
+use std::time::Duration;
+
 use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use registry::simulation::Data;
@@ -19,6 +21,8 @@ pub(crate) enum Fault {
     BlockNode(Node),
     KillRedis(Data),
     StopRedis,
+    /// Nobody reaches it; afterwards one does so sooner than the other.
+    CutRedis,
     CutNodeFromRedis(Node),
     CutGatewayFromRedis(Gateway),
     CutLink(Gateway, Node),
@@ -70,16 +74,17 @@ impl Fault {
             (node, Gateway::Numbered(chance.random_range(0..gateways)))
         };
         let some = chance.random_range(1..=6);
-        match chance.random_range(0..27) {
-            0 | 1 => (Self::KillNode(node), 9_000),
+        match chance.random_range(0..28) {
+            0 | 1 => (Self::KillNode(node), 15_000),
             2 => (Self::KillGateway(gateway), 6_000),
-            3 | 4 => (Self::StopNode(node), 22_000),
+            3 | 4 => (Self::StopNode(node), 35_000),
             5 => (Self::StopGateway(gateway), 12_000),
-            6 => (Self::BlockNode(node), 15_000),
+            6 => (Self::BlockNode(node), 35_000),
             7..=9 => Self::draw_redis(chance),
             10 => (Self::StopRedis, 20_000),
-            11 | 12 => (Self::CutNodeFromRedis(node), 20_000),
-            13 => (Self::CutGatewayFromRedis(gateway), 15_000),
+            27 => (Self::CutRedis, 20_000),
+            11 | 12 => (Self::CutNodeFromRedis(node), 35_000),
+            13 => (Self::CutGatewayFromRedis(gateway), 25_000),
             14 | 15 => (Self::CutLink(gateway, node), 25_000),
             16 => (Self::ResetLink(gateway, node), 101),
             17 => (Self::StallLink(gateway, node), 12_000),
@@ -103,7 +108,22 @@ impl Fault {
 
     /// Whether it takes Redis from everybody.
     pub(crate) fn is_redis(self) -> bool {
-        matches!(self, Self::KillRedis(_) | Self::StopRedis)
+        matches!(self, Self::KillRedis(_) | Self::StopRedis | Self::CutRedis)
+    }
+
+    /// Within what everybody plays on while it alone goes on, also whoever's connection breaks meanwhile.
+    pub(crate) fn played_within(self) -> Option<Duration> {
+        let seconds = match self {
+            Self::KillRedis(_)
+            | Self::StopRedis
+            | Self::CutRedis
+            | Self::CutGatewayFromRedis(_) => 15,
+            Self::KillNode(_) => 12,
+            // Nobody is sure for up to 15 s that it is gone.
+            Self::StopNode(_) | Self::BlockNode(_) | Self::CutNodeFromRedis(_) => 22,
+            _ => return None,
+        };
+        Some(Duration::from_secs(seconds))
     }
 
     /// Whether it breaks nothing but connections that are made anew at once.

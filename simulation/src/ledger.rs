@@ -5,7 +5,7 @@
 //! together, which is promised to nobody. What happens to such a table says nothing any more.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use registry::simulation::{Deed, DeedKind, Redis};
@@ -13,6 +13,7 @@ use registry::{Incarnation, Owner};
 use tokio::time::Instant;
 use tracing::info;
 
+use crate::lock;
 use crate::verdict::Verdict;
 
 /// A process that has stood still is asked about its tables first, and has them again within this.
@@ -194,7 +195,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.books)
     }
 }
 
@@ -230,17 +231,17 @@ impl Books {
         let Some(owner) = before.owner.as_ref().filter(|owner| *owner != by) else {
             return Ok(());
         };
-        let run = self.run_of(owner);
-        let is_settled = self.lost_at.is_none_or(|at| now > at + SETTLED_AFTER);
-        let condition = &self.nodes[owner.node.as_str()];
-        if handed.is_none() && is_settled && condition.is_well(now, run) {
-            return Err(format!("claimed without a reason: {condition:?}"));
-        }
         let claims = &mut self.table(&deed.code).claims;
         claims.retain(|at| now < *at + CLAIM_WINDOW);
         claims.push(now);
         if claims.len() > MOST_CLAIMS {
             return Err(format!("claimed {} times within a minute", claims.len()));
+        }
+        let run = self.run_of(owner);
+        let is_settled = self.lost_at.is_none_or(|at| now > at + SETTLED_AFTER);
+        let condition = &self.nodes[owner.node.as_str()];
+        if handed.is_none() && is_settled && condition.is_well(now, run) {
+            return Err(format!("claimed without a reason: {condition:?}"));
         }
         Ok(())
     }

@@ -13,8 +13,8 @@ use registry::{NodeId, Registry};
 use tokio::time::sleep;
 
 use crate::ledger::Ledger;
+use crate::lock;
 use crate::network::{Network, NodeSocket, Socket};
-use crate::player::lock;
 
 /// A process that has drained is followed by another after so long.
 const RESTARTED_AFTER: Duration = Duration::from_secs(1);
@@ -30,6 +30,8 @@ pub(crate) struct Machine {
     network: Network,
     redis: Redis,
     ledger: Ledger,
+    /// Its way to Redis, whichever process takes it.
+    wire: Wire,
     running: Arc<Mutex<Running>>,
 }
 
@@ -47,7 +49,6 @@ struct Running {
     main: Host,
     /// What its presence's thread runs.
     presence: Host,
-    wire: Wire,
     process: Process,
 }
 
@@ -66,6 +67,7 @@ impl Machine {
             network: network.clone(),
             redis: redis.clone(),
             ledger: ledger.clone(),
+            wire: Wire::default(),
             running: Arc::new(Mutex::new(running)),
         };
         machine.boot_after(0);
@@ -80,12 +82,12 @@ impl Machine {
         }
         let running = Running::new(&self.id, before + 1);
         let (main, presence) = (running.main.clone(), running.presence.clone());
-        let (wire, process) = (running.wire.clone(), running.process.clone());
+        let process = running.process.clone();
         *present = running;
         drop(present);
         self.ledger.boots(&self.id);
         let spawn = Arc::new(move |task| drop(tokio::spawn(presence.task(task))));
-        let registry = self.redis.client(wire, spawn);
+        let registry = self.redis.client(self.wire.clone(), spawn);
         let links = sockets(self.network.listen(&self.id));
         let machine = self.clone();
         let id = NodeId::new(self.id.clone()).expect("an id");
@@ -138,16 +140,20 @@ impl Machine {
         })
     }
 
-    /// Does something to its way to Redis; what mends it.
-    pub(crate) fn on_its_wire(&self, begin: impl FnOnce(&Wire)) -> End {
-        let wire = lock(&self.running).wire.clone();
-        begin(&wire);
+    /// Does something to its way to Redis, for which it may be relieved; what mends that.
+    pub(crate) fn on_its_wire(&self, begin: impl FnOnce(&Wire), end: fn(&Wire)) -> End {
+        begin(&self.wire);
         self.ledger.is_in_trouble(&self.id, true);
         let machine = self.clone();
         Box::new(move || {
-            wire.heal();
+            end(&machine.wire);
             machine.ledger.is_in_trouble(&machine.id, false);
         })
+    }
+
+    /// Its way to Redis, if what is done to it happens to everybody.
+    pub(crate) fn wire(&self) -> Wire {
+        self.wire.clone()
     }
 
     /// Tells its process to stop; another follows when it has left.
@@ -162,7 +168,6 @@ impl Running {
             number,
             main: Host::new(name),
             presence: Host::new(name),
-            wire: Wire::default(),
             process: Process::simulated(),
         }
     }

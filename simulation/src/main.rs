@@ -16,8 +16,8 @@ mod world;
 
 use std::io::Write as _;
 use std::process::{Command, ExitCode};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use clap::Parser;
@@ -94,9 +94,16 @@ fn log() {
         .init();
 }
 
+/// What schedules have come to.
+#[derive(Default)]
+struct Sum {
+    moves: u64,
+    lost: u64,
+    failed: u64,
+}
+
 /// Runs many, each in a process of its own.
 fn many(arguments: &Arguments) -> ExitCode {
-    let program = std::env::current_exe().expect("this program is a file");
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs = if arguments.jobs == 0 {
         cores
@@ -105,8 +112,7 @@ fn many(arguments: &Arguments) -> ExitCode {
     };
     let next = AtomicU64::new(arguments.from);
     let end = arguments.from + arguments.count;
-    let failed = Mutex::new(Vec::new());
-    let (moves, lost) = (AtomicU64::new(0), AtomicU64::new(0));
+    let sum = Mutex::new(Sum::default());
     let began = chassis::clock::now();
     thread::scope(|scope| {
         for _ in 0..jobs {
@@ -116,37 +122,43 @@ fn many(arguments: &Arguments) -> ExitCode {
                     if seed >= end {
                         return;
                     }
-                    let output = Command::new(&program)
-                        .args(["--quiet", "--seed", &seed.to_string()])
-                        .args(["--overlap", &arguments.overlap.to_string()])
-                        .output()
-                        .expect("this program can be started");
-                    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                    moves.fetch_add(counted(&text, "moves "), Ordering::Relaxed);
-                    lost.fetch_add(counted(&text, "lost "), Ordering::Relaxed);
-                    if !output.status.success() {
-                        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-                        println!("SEED={seed} fails\n{text}{errors}");
-                        failed.lock().expect("nobody panics with it").push(seed);
-                    }
+                    one_of_many(seed, arguments, &sum);
                 }
             });
         }
     });
-    let took = began.elapsed();
-    let failed = failed.into_inner().expect("nobody panics with it");
+    let sum = lock(&sum);
     println!(
         "{} schedules, {} moves, {} tables lost with owner and Redis, {} fail, {:.1} s",
         arguments.count,
-        moves.into_inner(),
-        lost.into_inner(),
-        failed.len(),
-        took.as_secs_f64()
+        sum.moves,
+        sum.lost,
+        sum.failed,
+        began.elapsed().as_secs_f64()
     );
-    if failed.is_empty() {
+    if sum.failed == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// Runs one schedule in a process of its own, and prints what that says if it fails.
+fn one_of_many(seed: u64, arguments: &Arguments, sum: &Mutex<Sum>) {
+    let program = std::env::current_exe().expect("this program is a file");
+    let output = Command::new(program)
+        .args(["--quiet", "--seed", &seed.to_string()])
+        .args(["--overlap", &arguments.overlap.to_string()])
+        .output()
+        .expect("this program can be started");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut sum = lock(sum);
+    sum.moves += counted(&text, "moves ");
+    sum.lost += counted(&text, "lost ");
+    if !output.status.success() {
+        sum.failed += 1;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        println!("SEED={seed} fails\n{text}{errors}");
     }
 }
 
@@ -154,4 +166,9 @@ fn many(arguments: &Arguments) -> ExitCode {
 fn counted(said: &str, what: &str) -> u64 {
     let number = said.lines().find_map(|line| line.strip_prefix(what));
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// What a panic elsewhere has left is looked at all the same: it is the run's end that counts.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

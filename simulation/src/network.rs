@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,6 +13,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_util::sync::CancellationToken;
+
+use crate::lock;
 
 /// What a packet takes, in microseconds.
 const JOURNEY_MICROS: std::ops::Range<u64> = 200..4_000;
@@ -110,7 +112,7 @@ impl Network {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Ways> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -127,12 +129,12 @@ impl Way {
 }
 
 fn arrival() -> Instant {
-    Instant::now() + Duration::from_micros(draw())
+    Instant::now() + Duration::from_micros(draw(JOURNEY_MICROS))
 }
 
 #[expect(clippy::disallowed_methods, reason = "chance is this process' seed's")]
-fn draw() -> u64 {
-    rand::rng().random_range(JOURNEY_MICROS)
+pub(crate) fn draw(range: std::ops::Range<u64>) -> u64 {
+    rand::rng().random_range(range)
 }
 
 /// One end of a connection.

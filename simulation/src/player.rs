@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::ledger::Ledger;
+use crate::lock;
 use crate::moment::{Moment, Moments};
 use crate::network::{Network, Socket};
 use crate::verdict::{History, Verdict};
@@ -28,6 +29,8 @@ pub(crate) const SEATS: usize = 3;
 const LEAVING: f64 = 0.1;
 /// A request without an answer is made again after so long.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// So long after a move was sent again one of the two may be refused.
+const REPEATED_FOR: Duration = Duration::from_secs(30);
 /// Longer than any run.
 const FOR_EVER: Duration = Duration::from_hours(1);
 
@@ -65,6 +68,8 @@ pub(crate) struct Player {
     state: State,
     /// Own moves, by the turns that they were for.
     sent: BTreeMap<u32, Vec<Action>>,
+    /// When a move was last sent that had been sent before.
+    repeated_at: Option<Instant>,
     /// When what is to be done next is due.
     due: Instant,
     /// Which move was sent last, and on which connection.
@@ -111,6 +116,7 @@ impl Player {
             checker: Checker::default(),
             state: State::empty(),
             sent: BTreeMap::new(),
+            repeated_at: None,
             due: Instant::now(),
             asked: None,
         }
@@ -291,6 +297,12 @@ impl Player {
             }
             // A newer state is on its way, or the table is not what was thought.
             ErrorCode::StaleTurn | ErrorCode::NotYourTurn => {
+                if self
+                    .repeated_at
+                    .is_none_or(|at| at.elapsed() > REPEATED_FOR)
+                {
+                    self.breach("was refused a move as one that had been done already");
+                }
                 self.asked = None;
                 self.due = Instant::now() + Duration::from_secs(2);
                 true
@@ -351,7 +363,10 @@ impl Player {
         let before = self.sent.get(&turn).and_then(|sent| sent.last());
         // Only what is repeated has to say its turn: the servers themselves do nothing twice.
         let (action, says_turn) = match before {
-            Some(before) => (*before, true),
+            Some(before) => {
+                self.repeated_at = Some(Instant::now());
+                (*before, true)
+            }
             None => (
                 legal[self.chance.random_range(0..legal.len())],
                 self.chance.random_bool(0.3),
@@ -409,8 +424,4 @@ impl Player {
 fn turn(state: &State) -> Option<u32> {
     let game = state.game.as_ref();
     game.map(|game| game.observation.observation.table.turn)
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -95,31 +95,41 @@ fn bout(
         } else {
             draw(chance)
         };
-        let lasts = Duration::from_millis(chance.random_range(100..=longest_ms));
+        let lasts_ms = chance.random_range(100..=longest_ms);
         let (at_ms, moment) = match bout.last() {
             None => (from_ms, None),
-            Some(before) => beside(chance, before),
+            Some(before) => beside(chance, before, from_ms, lasts_ms),
         };
-        let at = Duration::from_millis(at_ms);
         bout.push(Planned {
-            at,
+            at: Duration::from_millis(at_ms),
             moment,
-            lasts,
+            lasts: Duration::from_millis(lasts_ms),
             fault,
         });
     }
     bout
 }
 
-/// When a fault begins that meets another: as that begins, while it goes on, as it ends, or at what it sets off.
-fn beside(chance: &mut ChaCha8Rng, before: &Planned) -> (u64, Option<Moment>) {
+/// When a fault of that length begins that meets another, not before the bout does: as the other begins, while it goes
+/// on, as it ends, so that both end together, or at what the other sets off.
+fn beside(
+    chance: &mut ChaCha8Rng,
+    before: &Planned,
+    from_ms: u64,
+    lasts_ms: u64,
+) -> (u64, Option<Moment>) {
     let (begin, lasts) = (milliseconds(before.at), milliseconds(before.lasts));
-    match chance.random_range(0..5) {
+    let end = begin + lasts;
+    match chance.random_range(0..6) {
         0 => (begin + chance.random_range(0..600), None),
         1 => (begin + chance.random_range(0..=lasts), None),
         2 => {
-            let end = (begin + lasts).saturating_sub(400).max(begin);
-            (end + chance.random_range(0..1_500), None)
+            let almost = end.saturating_sub(400).max(begin);
+            (almost + chance.random_range(0..1_500), None)
+        }
+        3 => {
+            let together = end.saturating_sub(lasts_ms + 1_000).max(from_ms);
+            (together + chance.random_range(0..2_500), None)
         }
         _ => {
             let moments = before.fault.sets_off();

@@ -1,12 +1,14 @@
 //! What must hold, and what did not.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use loadtest::Agreement;
 use loadtest::checker::{Move, Record};
 use protocol::server::State;
 use rules::DealCommitment;
+
+use crate::lock;
 
 /// Breaches that are kept; the first one says it.
 const MOST: usize = 8;
@@ -43,7 +45,7 @@ impl Verdict {
     }
 
     fn lock(&self) -> MutexGuard<'_, Breaches> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -51,7 +53,8 @@ impl Verdict {
 #[derive(Default)]
 pub(crate) struct History {
     agreement: Agreement,
-    game: Option<DealCommitment>,
+    /// The game, and the `seq` of the first state with it that somebody was shown.
+    game: Option<(u64, DealCommitment)>,
     moves: BTreeMap<usize, Move>,
 }
 
@@ -66,12 +69,16 @@ impl History {
             .map_err(|contradiction| contradiction.to_string())?;
         let (Some(game), Some(record)) = (&state.game, record) else {
             return match self.game {
-                None => Ok(()),
-                Some(_) => Err("the table's game is gone".to_owned()),
+                Some((since, _)) if state.seq >= since => {
+                    Err("the table's game is gone".to_owned())
+                }
+                _ => Ok(()),
             };
         };
-        let known = *self.game.get_or_insert(game.deal_commitment);
-        if known != game.deal_commitment {
+        let seen = (state.seq, game.deal_commitment);
+        let (since, known) = self.game.get_or_insert(seen);
+        *since = state.seq.min(*since);
+        if *known != game.deal_commitment {
             return Err("the table plays another game".to_owned());
         }
         for (turn, played) in record.moves().iter().enumerate() {

@@ -1,10 +1,11 @@
 //! One run: processes are started, play goes on, faults come and go, and at the end all is looked at.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use registry::Lifetimes;
-use registry::simulation::{Data, Redis};
+use registry::simulation::{Data, Redis, Wire};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -13,18 +14,19 @@ use tracing::info;
 use crate::calm::Calm;
 use crate::fault::{Fault, Gateway, Node};
 use crate::ledger::Ledger;
+use crate::lock;
 use crate::machine::{End, Machine, Role};
 use crate::moment::{Moment, Moments};
-use crate::network::{Lapse, Network};
-use crate::player::{Player, SEATS, Seen, Surroundings, Table, lock};
+use crate::network::{Lapse, Network, draw};
+use crate::player::{Player, SEATS, Seen, Surroundings, Table};
 use crate::schedule::{Planned, Schedule};
 use crate::verdict::Verdict;
 
 /// After the last fault each table has to be played on within this.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(40);
 
-/// While Redis alone is away everybody plays on within this, and has come back if their connection broke.
-const PLAYED_WITHIN: Duration = Duration::from_secs(15);
+/// Once the network is whole again, everybody's packets get through to Redis within this.
+const REACHED_WITHIN_MS: Range<u64> = 0..2_500;
 
 /// What a run has come to.
 pub(crate) struct Outcome {
@@ -152,16 +154,23 @@ impl World {
             return;
         }
         info!(%planned, "FAULT");
-        self.calm.begins(planned.fault);
+        let number = self.calm.begins(planned.fault);
         let end = self.begin(planned);
         sleep(planned.lasts).await;
-        if planned.fault.is_redis() && self.calm.lasts() >= PLAYED_WITHIN {
-            let played = self.have_played(Instant::now() - PLAYED_WITHIN);
-            played.unwrap_or_else(|what| self.verdict.breach(format!("without Redis {what}")));
-        }
+        self.has_been_lived_with(planned.fault, number);
         info!(fault = ?planned.fault, "OVER");
-        self.calm.ends(planned.fault);
+        self.calm.ends(number);
         end();
+    }
+
+    /// A fault that has gone on alone for long enough stops nobody's play.
+    fn has_been_lived_with(&self, fault: Fault, number: usize) {
+        if let Some(within) = fault.played_within()
+            && self.calm.lasts(number) >= within
+            && let Err(what) = self.have_played(Instant::now() - within)
+        {
+            self.verdict.breach(format!("{fault:?} alone: {what}"));
+        }
     }
 
     /// Begins it; gives back what ends it.
@@ -178,16 +187,17 @@ impl World {
                 redis.stop(true);
                 Box::new(move || redis.stop(false))
             }
-            Fault::CutNodeFromRedis(node) => self.node(node).on_its_wire(|wire| wire.cut(true)),
+            Fault::CutRedis => self.cut_redis(),
+            Fault::CutNodeFromRedis(node) => self.node(node).on_its_wire(Wire::cut, Wire::mend),
             Fault::CutGatewayFromRedis(gateway) => {
-                self.gateway(gateway).on_its_wire(|wire| wire.cut(true))
+                self.gateway(gateway).on_its_wire(Wire::cut, Wire::mend)
             }
-            Fault::LoseAnswers(node, count) => {
-                self.node(node).on_its_wire(|wire| wire.lose_answers(count))
-            }
+            Fault::LoseAnswers(node, count) => self
+                .node(node)
+                .on_its_wire(|wire| wire.lose_answers(count), Wire::heal),
             Fault::DelayRequests(node, count) => self
                 .node(node)
-                .on_its_wire(|wire| wire.delay(count, planned.lasts)),
+                .on_its_wire(|wire| wire.delay(count, planned.lasts), Wire::heal),
             Fault::CutLink(gateway, node) => {
                 let (from, to) = self.link(gateway, node);
                 let network = self.network.clone();
@@ -228,6 +238,21 @@ impl World {
             redis.restart(data);
             if data != Data::Whole {
                 ledger.redis_lost_data();
+            }
+        })
+    }
+
+    fn cut_redis(&self) -> End {
+        let machines = self.nodes.iter().chain(&self.gateways);
+        let wires: Vec<Wire> = machines.map(Machine::wire).collect();
+        wires.iter().for_each(Wire::cut);
+        Box::new(move || {
+            for wire in wires {
+                let after = Duration::from_millis(draw(REACHED_WITHIN_MS));
+                tokio::spawn(async move {
+                    sleep(after).await;
+                    wire.mend();
+                });
             }
         })
     }

@@ -29,7 +29,7 @@ async fn a_hello_that_waited_does_not_take_over_from_one_that_was_said_since() {
     drop(ada);
 
     // Her network goes while this gateway waits for Redis, which it does not notice.
-    wire.cut(true);
+    wire.cut();
     let mut half_open = Client::connect(slow.address).await;
     half_open
         .send(json!({ "type": "hello", "token": token }))
@@ -37,7 +37,7 @@ async fn a_hello_that_waited_does_not_take_over_from_one_that_was_said_since() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let mut again = bench.client().await;
     again.hello(json!(token)).await;
-    wire.cut(false);
+    wire.mend();
     let refused = half_open.receive().await;
     // On a busy machine Redis was away for too long.
     if refused["code"] != "unavailable" {

@@ -15,7 +15,8 @@ pub struct Wire(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    cut: watch::Sender<bool>,
+    /// By so many things at a time.
+    cuts: watch::Sender<usize>,
     trouble: Mutex<Trouble>,
 }
 
@@ -31,7 +32,7 @@ struct Trouble {
 impl Default for Wire {
     fn default() -> Self {
         Self(Arc::new(Shared {
-            cut: watch::Sender::new(false),
+            cuts: watch::Sender::new(0),
             trouble: Mutex::new(Trouble {
                 lost_answers: 0,
                 late: 0,
@@ -42,9 +43,16 @@ impl Default for Wire {
 }
 
 impl Wire {
-    /// Nothing gets through, or everything that still waits does.
-    pub fn cut(&self, cut: bool) {
-        self.0.cut.send_replace(cut);
+    /// Nothing gets through, until it is mended as often as it was cut.
+    pub fn cut(&self) {
+        self.0.cuts.send_modify(|cuts| *cuts += 1);
+    }
+
+    /// Everything that still waits gets through.
+    pub fn mend(&self) {
+        self.0
+            .cuts
+            .send_modify(|cuts| *cuts = cuts.saturating_sub(1));
     }
 
     /// The answers to the next operations are lost.
@@ -58,12 +66,10 @@ impl Wire {
         (trouble.late, trouble.late_by) = (count, by);
     }
 
-    /// All is well again.
+    /// No more answers are lost, and no more operations late.
     pub fn heal(&self) {
         let mut trouble = self.trouble();
         (trouble.late, trouble.lost_answers) = (0, 0);
-        drop(trouble);
-        self.cut(false);
     }
 
     /// Whether the answer to the next operation is lost.
@@ -94,9 +100,9 @@ impl Wire {
     /// Waits until a packet that is expected then has arrived.
     pub(super) async fn travel(&self, arrives: Instant) {
         sleep_until(arrives).await;
-        let mut cut = self.0.cut.subscribe();
+        let mut cuts = self.0.cuts.subscribe();
         // The sender lives as long as this wire.
-        drop(cut.wait_for(|cut| !*cut).await);
+        drop(cuts.wait_for(|cuts| *cuts == 0).await);
     }
 
     fn trouble(&self) -> MutexGuard<'_, Trouble> {

@@ -1,6 +1,6 @@
 //! What the registry knows of lobbies and of the people in them.
 
-use registry::{Claim, Claimed, Epoch, Generation, Incarnation, NodeId, Owner, Seq};
+use registry::{Claim, Claimed, Epoch, Generation, Incarnation, NodeId, Owner, Seated, Seq};
 
 use super::*;
 
@@ -95,6 +95,35 @@ async fn sessions_say_where_their_players_are() {
         Some("ELSE22"),
         "it stays"
     );
+}
+
+/// A node that stood still makes a table that its maker has given up, and sits elsewhere since.
+#[tokio::test(start_paused = true)]
+async fn a_table_that_is_made_late_does_not_take_its_makers_session() {
+    let world = World::start();
+    let mut gateway = world.gateway(1);
+    let sits_elsewhere = async |person, number| {
+        let elsewhere = Seated {
+            player_id: "000000000000".to_owned(),
+            generation: Generation(1),
+            number,
+            name: None,
+            lobby: "ELSE22".to_owned(),
+        };
+        let token = token(person);
+        world
+            .registry
+            .session_sit(&token, &elsewhere)
+            .await
+            .unwrap();
+    };
+    let sits_at = async |person| world.session(person).await.unwrap().lobby.unwrap();
+    sits_elsewhere(0, 1_000).await;
+    gateway.creates(0).await;
+    assert_eq!(sits_at(0).await, "ELSE22");
+    sits_elsewhere(1, 0).await;
+    gateway.done(1, join("Ada")).await;
+    assert_eq!(sits_at(1).await, CODE, "asked for later");
 }
 
 /// As while a Redis answers that takes no commit: after each of them the connection is a new one.
