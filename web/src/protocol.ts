@@ -7,7 +7,6 @@ import type { LobbyView } from './protocol/LobbyView'
 import type { PlayerMessage } from './protocol/PlayerMessage'
 import type { PlayerView } from './protocol/PlayerView'
 import type { RankingRow } from './protocol/RankingRow'
-import type { Reason } from './protocol/Reason'
 import type { ServerMessage as AnyServerMessage } from './protocol/ServerMessage'
 import type { SheetRow } from './protocol/SheetRow'
 import type { TimedObservation } from './protocol/TimedObservation'
@@ -37,7 +36,6 @@ export type Player = PlayerView
 export type RankingEntry = RankingRow
 export type SheetRound = SheetRow
 export type Trick = TrickView
-export type ForbiddenReason = Reason
 
 /** What a message says, without its `id`. */
 export type ClientCommand = PlayerMessage

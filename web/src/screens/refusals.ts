@@ -22,9 +22,6 @@ export function whyNotNewGame(status: ServerStatus): string | null {
   return status.retry_after_ms ? `${reason} ${texts.connection.tryAgainIn(status.retry_after_ms)}` : reason
 }
 
-export const whyNotCreate = (name: string, status: ServerStatus): string | null =>
-  whyNotName(name) ?? whyNotNewGame(status)
-
 export const whyNotCode = (code: string): string | null =>
   isCode(code) ? null : texts.start.codeShort(CODE_LENGTH - code.length)
 

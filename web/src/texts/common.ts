@@ -15,9 +15,8 @@ const start = {
   nameTooLong: 'A name has at most 20 characters.',
   nameOdd: 'This name holds a character that can’t be shown.',
   create: 'Open a table',
-  createHint: 'A table of your own. Invite friends, or fill it with AI players.',
+  createHint: 'A table of your own, for friends and AI players. Quick play: straight to a public one.',
   quickPlay: 'Quick play',
-  quickPlayHint: 'Straight to a public table.',
   joinTitle: 'Have a code?',
   invitedTo: 'You are invited to',
   code: 'Table code',
@@ -30,7 +29,6 @@ const start = {
 }
 
 const lobby = {
-  title: 'Table',
   code: 'Table code',
   copyLink: 'Copy invitation link',
   copied: 'Copied',
@@ -38,7 +36,6 @@ const lobby = {
   qr: 'QR code of the invitation link',
   qrHint: 'Scan to sit down.',
   seats: (taken: number, most: number): string => `${taken} of ${most} seats taken`,
-  seat: (number: number): string => `Seat ${number}`,
   seatFree: 'free',
   you: 'you',
   host: 'host',
@@ -54,7 +51,6 @@ const lobby = {
   start: 'Start the game',
   leave: 'Leave',
   leaveAsk: 'Leave this table?',
-  leaveAskPlaying: 'Leave the running game? An AI plays on in your place.',
   leaveDo: 'Leave',
   stay: 'Stay',
   watching: 'You are watching.',

@@ -215,6 +215,8 @@ export const table = {
     wonAlone: (who: Who) => (who.you ? 'You win!' : `${who.name} wins!`),
     wonTogether: (names: string) => `${names} share the first place.`,
     and: 'and',
+    yours: (rank: number, score: number) =>
+      `You came ${table.place(rank)}, with ${table.score(score)} points.`,
     ranking: 'Ranking',
     best: 'Best round',
     worst: 'Worst round',
