@@ -140,6 +140,39 @@ test('on a phone held upright a round is played with the thumb', async ({ browse
   expect(width).toBeLessThanOrEqual(390)
 })
 
+test('rounds are played by keys alone, and the focus is never lost', async ({ browser, server }) => {
+  const page = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage()
+  await create(page, server, 'Ada')
+  await addAi(page, 1)
+  await addAi(page, 2)
+  await page.getByTestId('start').press('Enter')
+  const round = page.getByTestId('round-label')
+  const prompt = page.getByTestId('prompt')
+  const focused = page.locator(':focus')
+  await expect(round).toContainText('1 of')
+  await page.getByTestId('hand').getByRole('button').first().focus()
+  while (!(await round.innerText()).includes('4 of')) {
+    await expect(prompt).toHaveText(/^Your turn/)
+    const asked = await prompt.innerText()
+    if (asked.endsWith('bid')) await page.keyboard.press('0')
+    else if (asked.endsWith('trump')) {
+      await page.getByTestId('trump-red').press('Enter')
+      await expect(page.getByTestId('trump-red')).toHaveCount(0)
+    } else {
+      const card = page.locator('[data-testid="hand"] button.allowed').first()
+      const name = (await card.getAttribute('data-testid')) ?? ''
+      await page.keyboard.press('Home')
+      while ((await focused.getAttribute('data-testid')) !== name) await page.keyboard.press('ArrowRight')
+      const played = await card.elementHandle()
+      await page.keyboard.press('Enter')
+      await expect.poll(() => played?.evaluate((element) => element.isConnected)).toBe(false)
+    }
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.closest('[data-testid="hand"]') !== null))
+      .toBe(true)
+  }
+})
+
 test('a mistyped code is told beside the field', async ({ page, server }) => {
   await open(page, server, 'Ada')
   await page.getByTestId('join-code').fill('zzz zz2')
