@@ -207,7 +207,6 @@ export const table = {
     replaceAsk: (name: string) => `Let an AI play for ${name}?`,
     replaceWhy: (name: string) => `${name} gets the seat back on coming back.`,
     replaceYes: 'Let an AI play',
-    cancel: 'Cancel',
   },
 
   end: {
