@@ -163,7 +163,8 @@ impl Session {
     /// The way back has taken too long.
     pub(in crate::session) fn give_up(&mut self, was_there: bool) {
         self.journey = None;
-        if was_there {
+        // While the registry is away the table can't have another owner yet.
+        if was_there || !self.overview.registry_reachable {
             self.unavailable(
                 None,
                 "the table's server can't be reached: trying another way",
@@ -171,6 +172,7 @@ impl Session {
             self.close(CloseCode::Restart);
         } else {
             // The session still names the table: whoever comes back later may find it.
+            self.unavailable(None, "your table can't be reached now: it may be later");
             self.effects.push(Effect::ShowNothing);
         }
     }

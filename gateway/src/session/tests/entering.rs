@@ -134,6 +134,23 @@ fn a_table_that_is_gone_is_forgotten() {
 }
 
 #[test]
+fn a_table_that_can_have_no_new_owner_yet_is_looked_for_through_another_gateway() {
+    let mut bench = Bench::new();
+    bench.say(r#"{"type":"hello","token":null}"#);
+    bench.give(Input::Entered(Ok(entered(Some("ABCD23")))));
+    let mut overview = Overview::clone(&bench.session.overview);
+    overview.registry_reachable = false;
+    bench.give(Input::Overview(Arc::new(overview)));
+    while let Some(next) = bench.session.deadline() {
+        bench.now = next;
+        bench.give(Input::Time);
+        bench.whereabouts(Whereabouts::Unavailable);
+    }
+    assert!(bench.shown().is_empty());
+    assert_eq!(bench.closed(), Some(CloseCode::Restart));
+}
+
+#[test]
 fn a_table_that_does_not_answer_holds_nobody_up_for_ever() {
     let mut bench = Bench::new();
     bench.say(r#"{"type":"hello","token":null}"#);
@@ -151,6 +168,7 @@ fn a_table_that_does_not_answer_holds_nobody_up_for_ever() {
     assert_eq!(bench.statuses().last().unwrap()["reason"], Value::Null);
     assert_eq!(bench.statuses()[1]["reason"], "moving");
     assert!(bench.closed().is_none());
+    assert_eq!(bench.errors(), ["unavailable"], "there is a table");
     assert!(
         !bench
             .effects
