@@ -5,7 +5,7 @@ import { movesOf } from './moves'
 import type { Node } from './node'
 import { sorted } from './order'
 import { line } from './spark'
-import { rankOf, troublesOf } from './trouble'
+import { isMoot, rankOf, troublesOf } from './trouble'
 
 const NOW = 1_000_000
 
@@ -178,6 +178,15 @@ describe('what is wrong', () => {
   it('is not a heartbeat that nobody could hear', () => {
     expect(rank({ last_seen: NOW - 60_000 }, null)).toBe(2)
   })
+})
+
+it('counts the lobbies of a node that others go on with where they are now', () => {
+  const moot = (more: Partial<Node>, now: number | null = NOW): boolean => isMoot(node('a', more), now)
+  expect([moot({ dead: true, link: 'down' }), moot({ cut_off: true })]).toEqual([true, true])
+  expect(moot({ link: 'down', last_seen: NOW - 8_000 })).toBe(true)
+  expect(moot({ link: 'down', last_seen: NOW - 7_900 })).toBe(false)
+  expect(moot({ link: 'up', last_seen: NOW - 60_000 })).toBe(false)
+  expect(moot({ link: 'down', last_seen: NOW - 60_000 }, null)).toBe(false)
 })
 
 describe('the order', () => {

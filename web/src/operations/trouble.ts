@@ -9,6 +9,8 @@ export type Trouble = { level: 'bad' | 'warn'; text: string }
  * ten seconds is nothing. After fifteen the node is gone.
  */
 const SILENT_AFTER_MS = 11_500
+/** A node whose link is down is relieved of its lobbies once its last heartbeat is so old. */
+const RELIEVED_AFTER_MS = 8_000
 /** The usual ceiling of a start. */
 const SLOW_START_MS = 30_000
 
@@ -43,7 +45,10 @@ export function troublesOf(node: Node, now: number | null): Trouble[] {
  * Whether its lobbies are others' by now, which count them as theirs: what is left here is the number of its
  * last heartbeat, or of copies that show nothing any more.
  */
-export const isMoot = (node: Node): boolean => node.dead || node.cut_off
+export const isMoot = (node: Node, now: number | null): boolean =>
+  node.dead ||
+  node.cut_off ||
+  (node.link === 'down' && now !== null && now - node.last_seen >= RELIEVED_AFTER_MS)
 
 /** 0 needs a look at once, 1 soon, 2 not. */
 export function rankOf(troubles: Trouble[]): number {
