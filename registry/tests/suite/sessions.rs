@@ -339,6 +339,11 @@ pub(crate) async fn a_lobbys_owner_writes_where_its_people_sit(world: &World) {
         [expected, None],
         "its own owner may know less"
     );
+    let anew = session("Bob", Some("DDDDDD"), later).expect("a session");
+    let written = world.other.session_set(&TOKEN, &anew).await;
+    assert_eq!(written.expect("an answer"), SessionSet::Ok);
+    sits_by(&TOKEN, None, "EEEEEE", (later, 2)).await;
+    assert_eq!(read().await, [Some(anew), None], "nor what is written anew");
     stands("DDDDDD").await;
     sits_by(&TOKEN, None, "EEEEEE", (later, 2)).await;
     assert_eq!(

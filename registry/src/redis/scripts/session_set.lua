@@ -5,7 +5,8 @@ local newest = redis.call('HGET', KEYS[1], 'generation')
 if newest and tonumber(newest) > tonumber(ARGV[3]) then
   return tonumber(newest)
 end
-redis.call('DEL', KEYS[1])
+-- By which message they have last sat down is not the gateway's to say, and stays.
+redis.call('HDEL', KEYS[1], 'name', 'lobby')
 redis.call('HSET', KEYS[1], 'player_id', ARGV[2], 'generation', ARGV[3])
 if ARGV[4] ~= '' then
   redis.call('HSET', KEYS[1], 'name', ARGV[4])
