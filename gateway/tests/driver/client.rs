@@ -116,6 +116,16 @@ impl Client {
         }
     }
 
+    /// Whatever was said before has been read, and none of it refused.
+    pub(crate) async fn is_answered(&mut self) {
+        self.send(json!({ "type": "ping", "nonce": "here" })).await;
+        self.receive_until(|message| {
+            assert_ne!(message["type"], "error", "{message}");
+            message["type"] == "pong"
+        })
+        .await;
+    }
+
     pub(crate) async fn receive_until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.receive().await;
